@@ -21,10 +21,11 @@ namespace ksamp {
 
 // Exit codes (design §6).
 inline constexpr int kExitShown = 0;
-inline constexpr int kExitDamaged = 1;      // shown, but part of the input is missing
-inline constexpr int kExitNothing = 2;      // nothing shown
+inline constexpr int kExitDamaged = 1;  // shown, but part of the input is missing
+inline constexpr int kExitNothing = 2;  // nothing shown
 inline constexpr int kExitUsage = 64;
-inline constexpr int kExitOwnFailure = 125; // record, stat: ksamp itself failed; 126 not executable, 127 not found
+inline constexpr int kExitOwnFailure =
+    125;  // record, stat: ksamp itself failed; 126 not executable, 127 not found
 
 class Command {
  public:
@@ -33,8 +34,8 @@ class Command {
   virtual std::string_view summary() const = 0;
   // Examples for the end of --help, lines without indentation.
   virtual std::string_view examples() const { return ""; }
-  // True for record, stat …: the first word that is no option starts a command line to run (decision 1). Only what
-  // stands before it reaches CLI11; the rest is handed to Run.
+  // True for record, stat …: the first word that is no option starts a command line to run (decision 1). Only
+  // what stands before it reaches CLI11; the rest is handed to Run.
   virtual bool takes_command() const { return false; }
   // Binds options to members of the command; called once.
   virtual void AddOptions(CLI::App& app) = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // World: everything a command touches, as one struct, so that tests run the real commands in-process.
 //
-// Commands write to `out` and `err`, never to std::cout; they read /proc and /sys below the roots given here; the
-// kernel's perf events come through `kernel`. RealWorld() is what main uses.
+// Commands write to `out` and `err`, never to std::cout; they read /proc and /sys below the roots given here;
+// the kernel's perf events come through `kernel`. RealWorld() is what main uses.
 #ifndef KSAMP_TOOLS_WORLD_H_
 #define KSAMP_TOOLS_WORLD_H_
 
@@ -22,7 +22,7 @@ struct World {
   bool out_is_terminal = false, err_is_terminal = false;
   PerfKernel* kernel = nullptr;
   std::string proc_root = "/proc", sys_root = "/sys";
-  bool live_machine = true;   // false: reports read nothing but the recording (golden tests)
+  bool live_machine = true;  // false: reports read nothing but the recording (golden tests)
   std::function<std::optional<std::string>(const std::string&)> getenv;
 };
 

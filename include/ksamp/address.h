@@ -5,9 +5,11 @@
 //
 //   ProcessAddress   what the CPU saw: the ip of a sample, a line of /proc/PID/maps, /proc/kallsyms.
 //   FileOffset       a position in the image file. mmap maps file offsets to process addresses.
-//   ElfAddress       what `nm`, `objdump -d` and `gdb` print for the file. PT_LOAD segments map file offsets to it.
+//   ElfAddress       what `nm`, `objdump -d` and `gdb` print for the file. PT_LOAD segments map file offsets
+//   to it.
 //
-//   ProcessAddress --(mapping: ip - start + pgoff)--> FileOffset --(PT_LOAD: offset - p_offset + p_vaddr)--> ElfAddress
+//   ProcessAddress --(mapping: ip - start + pgoff)--> FileOffset --(PT_LOAD: offset - p_offset + p_vaddr)-->
+//   ElfAddress
 //
 // doc/addresses.md works one example through. The conversions live in one place each: Mapping::ToFileOffset
 // (lib/process/mapping.h) and ElfImage::ToElfAddress (lib/object/elf_image.h).

@@ -5,13 +5,14 @@
 //   for (const EventDescription& event : recording->events()) std::cout << event.name << "\n";
 //   absl::StatusOr<Profile> profile = BuildProfile(*recording, {});       // ksamp/profile.h
 //
-// Opens what perf wrote from 3.x on (several events, groups, with and without sample_id_all, truncated, killed with
-// data.size 0, zstd-compressed, piped, directory, the other byte order), what simpleperf writes, and our own.
-// A plain file is mapped and read in place. Every other form is turned once, at Open, into plain records of the host's
-// byte order in an unlinked scratch file, so there is one way to read from then on.
+// Opens what perf wrote from 3.x on (several events, groups, with and without sample_id_all, truncated,
+// killed with data.size 0, zstd-compressed, piped, directory, the other byte order), what simpleperf writes,
+// and our own. A plain file is mapped and read in place. Every other form is turned once, at Open, into plain
+// records of the host's byte order in an unlinked scratch file, so there is one way to read from then on.
 //
-// Damage does not hide what is intact: Open fails only where nothing can be read (InvalidArgument: not a recording;
-// DataLoss: header or attrs unusable); otherwise damage() says what is missing and from which offset on.
+// Damage does not hide what is intact: Open fails only where nothing can be read (InvalidArgument: not a
+// recording; DataLoss: header or attrs unusable); otherwise damage() says what is missing and from which
+// offset on.
 //
 // Formats: doc/perf-data-format.md. Thread-compatible: const use from several threads is fine.
 #ifndef KSAMP_PERF_DATA_H_
@@ -36,18 +37,18 @@
 namespace ksamp {
 
 struct EventDescription {
-  std::string name;                   // from EVENT_DESC, else by number
+  std::string name;  // from EVENT_DESC, else by number
   uint32_t type = 0;
   uint64_t config = 0;
-  uint64_t sample_type = 0;           // PERF_SAMPLE_* bits
-  bool frequency_mode = false;        // attr.freq
+  uint64_t sample_type = 0;     // PERF_SAMPLE_* bits
+  bool frequency_mode = false;  // attr.freq
   uint64_t period_or_frequency = 0;
   bool exclude_kernel = false, exclude_user = false;
-  std::vector<std::byte> attr;        // the perf_event_attr as stored, host byte order
+  std::vector<std::byte> attr;  // the perf_event_attr as stored, host byte order
   std::vector<uint64_t> ids;
 };
 
-struct BuildIdEntry {                 // feature BUILD_ID: images hit, found by perf at the end of its run
+struct BuildIdEntry {  // feature BUILD_ID: images hit, found by perf at the end of its run
   CpuMode mode = CpuMode::kUnknown;
   int32_t pid = -1;
   std::vector<uint8_t> build_id;
@@ -60,33 +61,35 @@ struct RecordingFacts {
   uint32_t cpus_available = 0, cpus_online = 0;
   uint64_t total_memory_kb = 0;
   std::vector<std::string> command_line;
-  std::optional<uint64_t> first_sample_time, last_sample_time;   // SAMPLE_TIME, ns
+  std::optional<uint64_t> first_sample_time, last_sample_time;  // SAMPLE_TIME, ns
   std::vector<BuildIdEntry> build_ids;
   bool compressed = false, piped = false, foreign_byte_order = false, directory = false, simpleperf = false;
 };
 
 // What only our recorder stores (feature sections 200 and up): see doc/perf-data-format.md.
 struct KsampSections {
-  std::map<std::string, std::string> meta;      // "event.wish", "event.actual", "event.note", "duration_ns", "recorder_cpu_ns", ...
-  std::map<std::string, uint64_t> counters;     // "lost.kernel", "lost.samples", "throttled", per CPU: "lost.kernel.cpu3"
+  std::map<std::string, std::string>
+      meta;  // "event.wish", "event.actual", "event.note", "duration_ns", "recorder_cpu_ns", ...
+  std::map<std::string, uint64_t>
+      counters;  // "lost.kernel", "lost.samples", "throttled", per CPU: "lost.kernel.cpu3"
   bool has_kernel_symbols = false;
 };
 
 struct Damage {
-  uint64_t offset = 0;                // in the file (decoded input: in the decoded stream)
-  std::string what;                   // "record of size 3 at 1048576"
+  uint64_t offset = 0;  // in the file (decoded input: in the decoded stream)
+  std::string what;     // "record of size 3 at 1048576"
   uint64_t bytes_skipped = 0;
 };
 
 // Records by kind, from the sweep over the headers that Open makes.
 struct RecordCounts {
-  uint64_t samples = 0, mmaps = 0, comms = 0, forks = 0, exits = 0, lost_records = 0, lost = 0, lost_samples = 0,
-           throttles = 0, unthrottles = 0, unknown = 0, malformed = 0;
+  uint64_t samples = 0, mmaps = 0, comms = 0, forks = 0, exits = 0, lost_records = 0, lost = 0,
+           lost_samples = 0, throttles = 0, unthrottles = 0, unknown = 0, malformed = 0;
   std::map<uint32_t, uint64_t> unknown_by_type;
 };
 
 struct OpenOptions {
-  unsigned threads = 0;               // for decoding compressed input; 0: one per CPU
+  unsigned threads = 0;  // for decoding compressed input; 0: one per CPU
 };
 
 class KSAMP_EXPORT Recording {
@@ -94,7 +97,8 @@ class KSAMP_EXPORT Recording {
   // A file, a perf.data directory, or "-" for standard input.
   static absl::StatusOr<Recording> Open(const std::string& path, const OpenOptions& options = {});
   // An open descriptor of a regular file or a pipe, which is taken over.
-  static absl::StatusOr<Recording> FromDescriptor(int fd, const std::string& name, const OpenOptions& options = {});
+  static absl::StatusOr<Recording> FromDescriptor(int fd, const std::string& name,
+                                                  const OpenOptions& options = {});
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
@@ -105,24 +109,26 @@ class KSAMP_EXPORT Recording {
   const RecordingFacts& facts() const;
   const KsampSections& ksamp() const;
   const RecordCounts& counts() const;
-  const std::vector<Damage>& damage() const;      // empty: the file is whole
-  bool was_killed() const;                        // data.size was never final: the recorder died
+  const std::vector<Damage>& damage() const;  // empty: the file is whole
+  bool was_killed() const;                    // data.size was never final: the recorder died
 
-  // kallsyms, modules and section anchors stored by our recorder, inflated. NotFound where the recording has none.
-  absl::StatusOr<std::string> KernelSymbols() const;    // text of /proc/kallsyms
-  absl::StatusOr<std::string> KernelModules() const;    // text of /proc/modules
-  absl::StatusOr<std::string> ModuleSections() const;   // lines "module section 0xaddress"
+  // kallsyms, modules and section anchors stored by our recorder, inflated. NotFound where the recording has
+  // none.
+  absl::StatusOr<std::string> KernelSymbols() const;   // text of /proc/kallsyms
+  absl::StatusOr<std::string> KernelModules() const;   // text of /proc/modules
+  absl::StatusOr<std::string> ModuleSections() const;  // lines "module section 0xaddress"
   // The payload of any feature section, by bit number; empty where absent.
   std::span<const std::byte> Feature(unsigned bit) const;
 
-  // All records in file order, in pieces of about a megabyte that begin at record boundaries: the unit of parallel
-  // work. Bytes live as long as the recording.
+  // All records in file order, in pieces of about a megabyte that begin at record boundaries: the unit of
+  // parallel work. Bytes live as long as the recording.
   struct Chunk {
     std::span<const std::byte> bytes;
-    uint64_t offset = 0;              // of its first byte, increasing from chunk to chunk
+    uint64_t offset = 0;  // of its first byte, increasing from chunk to chunk
   };
   const std::vector<Chunk>& chunks() const;
-  // Records that are no samples (mmap, comm, fork, exit, lost, …), in file order, collected by the sweep of Open.
+  // Records that are no samples (mmap, comm, fork, exit, lost, …), in file order, collected by the sweep of
+  // Open.
   const std::vector<RawRecord>& side_records() const;
 
   // Calls fn for every record of `chunk`; stops early where fn returns false.
@@ -132,7 +138,7 @@ class KSAMP_EXPORT Recording {
   absl::StatusOr<Record> Decode(const RawRecord& record) const;
 
  private:
-  friend class RecordingBuilder;      // lib/perfdata
+  friend class RecordingBuilder;  // lib/perfdata
   struct State;
   explicit Recording(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

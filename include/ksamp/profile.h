@@ -7,9 +7,9 @@
 //   ApplySymbolFilters(*profile, filters);
 //   WriteReport(*profile, report_options, std::cout);                      // ksamp/report.h
 //
-// Building has two steps on numbers alone (design D2): the side records make the timeline of address spaces, then all
-// samples are counted, in parallel and in any order, by (what is separated, image, address). Names come after, once per
-// unique address (D3). Memory grows with unique addresses, not with samples.
+// Building has two steps on numbers alone (design D2): the side records make the timeline of address spaces,
+// then all samples are counted, in parallel and in any order, by (what is separated, image, address). Names
+// come after, once per unique address (D3). Memory grows with unique addresses, not with samples.
 //
 // The invariant, held to the sample for each event and in sum:
 //
@@ -51,8 +51,8 @@ inline constexpr uint32_t kNone32 = std::numeric_limits<uint32_t>::max();
 
 // What is kept apart (opreport's --separate, chosen when reading).
 struct Separation {
-  bool library = true;    // libraries under their application; off: every image on its own
-  bool kernel = false;    // kernel and modules under the application too
+  bool library = true;  // libraries under their application; off: every image on its own
+  bool kernel = false;  // kernel and modules under the application too
   bool comm = false, process = false, thread = false, cpu = false;
 };
 
@@ -63,46 +63,46 @@ struct ProfileKey {
   uint32_t app = kNone32;   // index into Profile::names
   uint32_t comm = kNone32;  // index into Profile::names
   uint32_t pid = kNone32, tid = kNone32, cpu = kNone32;
-  bool idle_task = false;   // a clock event in pid 0: may be idle (design D6)
+  bool idle_task = false;  // a clock event in pid 0: may be idle (design D6)
   friend bool operator==(const ProfileKey&, const ProfileKey&) = default;
 };
 
 struct ProfileSymbol {
-  std::string name;         // not demangled
+  std::string name;  // not demangled
   uint32_t image = kNone32;
   uint64_t start = 0, size = 0;
 };
 
 // One unique address.
 struct ProfileLocation {
-  uint32_t image = kNone32;                 // index into Profile::images
-  uint64_t address = 0;                     // file offset or runtime address, see ksamp/symbolizer.h
-  ElfAddress elf{0};                        // set by Symbolize
-  uint32_t symbol = kNone32;                // index into Profile::symbols; set by Symbolize
+  uint32_t image = kNone32;   // index into Profile::images
+  uint64_t address = 0;       // file offset or runtime address, see ksamp/symbolizer.h
+  ElfAddress elf{0};          // set by Symbolize
+  uint32_t symbol = kNone32;  // index into Profile::symbols; set by Symbolize
   UnresolvedReason reason = UnresolvedReason::kNone;
 };
 
 struct ProfileEntry {
-  uint32_t key = 0;        // index into Profile::keys
-  uint32_t location = 0;   // index into Profile::locations
+  uint32_t key = 0;       // index into Profile::keys
+  uint32_t location = 0;  // index into Profile::locations
   Counts counts;
 };
 
 struct ProfileEvent {
   std::string name;
-  bool frequency_mode = false;      // shares are by period then
-  bool clock = false;               // a timer, not a counter: idle is counted
+  bool frequency_mode = false;  // shares are by period then
+  bool clock = false;           // a timer, not a counter: idle is counted
   uint64_t period_or_frequency = 0;
-  std::string note;                 // why this event and not the wished one; empty: as asked
+  std::string note;  // why this event and not the wished one; empty: as asked
 };
 
 // Where every sample went. Per event, same order as Profile::events; sum over all with Total().
 struct Conservation {
   uint64_t taken = 0;
-  uint64_t counted = 0;                        // in Profile::entries
+  uint64_t counted = 0;  // in Profile::entries
   uint64_t idle = 0;
-  std::map<std::string, uint64_t> filtered;    // by the filter that took it: "time", "cpu", "comm", "symbol", …
-  std::map<std::string, uint64_t> dropped;     // by cause: "malformed record", "no address in the sample"
+  std::map<std::string, uint64_t> filtered;  // by the filter that took it: "time", "cpu", "comm", "symbol", …
+  std::map<std::string, uint64_t> dropped;  // by cause: "malformed record", "no address in the sample"
   uint64_t FilteredTotal() const;
   uint64_t DroppedTotal() const;
   bool Holds() const { return taken == counted + idle + FilteredTotal() + DroppedTotal(); }
@@ -110,29 +110,29 @@ struct Conservation {
 
 // Losses outside the sum (decision 9): events of which no sample reached us.
 struct Losses {
-  uint64_t lost_records = 0;      // LOST: ring was full
-  uint64_t lost_samples = 0;      // LOST_SAMPLES, or PERF_FORMAT_LOST
-  uint64_t throttles = 0;         // THROTTLE records
+  uint64_t lost_records = 0;  // LOST: ring was full
+  uint64_t lost_samples = 0;  // LOST_SAMPLES, or PERF_FORMAT_LOST
+  uint64_t throttles = 0;     // THROTTLE records
   std::map<std::string, uint64_t> by_cpu;
 };
 
 struct ProfileFacts {
   std::string file, hostname, os_release, cpu_desc, arch;
   uint32_t cpus = 0;
-  double cpu_mhz = 0;                          // 0: not known
+  double cpu_mhz = 0;  // 0: not known
   std::optional<uint64_t> duration_ns;
-  std::vector<std::string> notes;              // for the report's header: damage, replaced images, hidden symbols, …
+  std::vector<std::string> notes;  // for the report's header: damage, replaced images, hidden symbols, …
 };
 
 struct Profile {
   std::vector<ProfileEvent> events;
-  std::vector<std::string> names;              // apps and comms
+  std::vector<std::string> names;  // apps and comms
   std::vector<Image> images;
   std::vector<ProfileKey> keys;
   std::vector<ProfileLocation> locations;
-  std::vector<ProfileSymbol> symbols;          // filled by Symbolize
-  std::vector<ProfileEntry> entries;           // one per (key, location), sorted by (key, location)
-  std::vector<Conservation> conservation;      // per event
+  std::vector<ProfileSymbol> symbols;      // filled by Symbolize
+  std::vector<ProfileEntry> entries;       // one per (key, location), sorted by (key, location)
+  std::vector<Conservation> conservation;  // per event
   Losses losses;
   ProfileFacts facts;
 
@@ -140,15 +140,17 @@ struct Profile {
 };
 
 // [begin, end) in ns since the recording's first sample.
-struct TimeRange { uint64_t begin_ns = 0, end_ns = std::numeric_limits<uint64_t>::max(); };
+struct TimeRange {
+  uint64_t begin_ns = 0, end_ns = std::numeric_limits<uint64_t>::max();
+};
 
 struct ProfileOptions {
   Separation separate;
   std::optional<TimeRange> time;
-  std::vector<uint32_t> cpus, pids, tids;      // empty: all
-  std::vector<std::string> comms, events;      // exact names; empty: all
-  bool count_idle = false;                     // --idle
-  unsigned threads = 0;                        // 0: one per CPU
+  std::vector<uint32_t> cpus, pids, tids;  // empty: all
+  std::vector<std::string> comms, events;  // exact names; empty: all
+  bool count_idle = false;                 // --idle
+  unsigned threads = 0;                    // 0: one per CPU
 };
 
 // InvalidArgument: an event name that the recording lacks, a time range on a recording without times.
@@ -157,22 +159,24 @@ KSAMP_EXPORT absl::StatusOr<Profile> BuildProfile(const Recording& recording, co
 // What a symbolizer needs to know of the recording: kernel tables, release, build-ids, KASLR.
 KSAMP_EXPORT SymbolizerOptions SymbolizerOptionsFor(const Recording& recording);
 
-// Resolves every location (images in parallel), then takes idle samples out (design D6; decision 20) unless counted.
+// Resolves every location (images in parallel), then takes idle samples out (design D6; decision 20) unless
+// counted.
 KSAMP_EXPORT void Symbolize(Profile& profile, Symbolizer& symbolizer, const ProfileOptions& options = {});
 
 // Filters that need names; matching samples are moved to Conservation::filtered, never just gone.
 struct SymbolFilters {
-  std::vector<std::string> include_symbols, exclude_symbols;   // exact, mangled or demangled
-  std::vector<std::string> images, exclude_images;             // globs on path or basename (image:, image-exclude:)
-  std::vector<std::string> apps;                               // bare words of a profile specification: image or app
-  bool exclude_dependent = false;                              // -x: libraries, kernel and modules below an app
+  std::vector<std::string> include_symbols, exclude_symbols;  // exact, mangled or demangled
+  std::vector<std::string> images, exclude_images;  // globs on path or basename (image:, image-exclude:)
+  std::vector<std::string> apps;                    // bare words of a profile specification: image or app
+  bool exclude_dependent = false;                   // -x: libraries, kernel and modules below an app
 };
 KSAMP_EXPORT void ApplySymbolFilters(Profile& profile, const SymbolFilters& filters);
 
-// opreport's profile specification: "image:GLOB,…" "image-exclude:" "lib-image:" "cpu:" "tid:" "tgid:" "event:" and bare
-// image names. Fills the two option structs; InvalidArgument as opreport says it (a tag twice, an empty value, …).
-KSAMP_EXPORT absl::Status ParseProfileSpecification(const std::vector<std::string>& words, ProfileOptions& options,
-                                                    SymbolFilters& filters);
+// opreport's profile specification: "image:GLOB,…" "image-exclude:" "lib-image:" "cpu:" "tid:" "tgid:"
+// "event:" and bare image names. Fills the two option structs; InvalidArgument as opreport says it (a tag
+// twice, an empty value, …).
+KSAMP_EXPORT absl::Status ParseProfileSpecification(const std::vector<std::string>& words,
+                                                    ProfileOptions& options, SymbolFilters& filters);
 
 }  // namespace ksamp
 

@@ -3,11 +3,11 @@
 //
 //   WriteReport(profile, {.form = ReportForm::kSymbols}, std::cout);
 //
-// Letters and layouts are opreport's (design D9): columns separated by blanks, so scripts that grep and awk them work.
-// Percent base: symbol and image rows of the shown total before thresholds; sub-rows as opreport (details of their
-// symbol, sub-tables of their application). The header says the base. In frequency mode shares, sorting and thresholds
-// are by period while `samples` stays the number of samples.
-// Pure: no files, no clock. Text from the recording is escaped for the form it goes into (D10).
+// Letters and layouts are opreport's (design D9): columns separated by blanks, so scripts that grep and awk
+// them work. Percent base: symbol and image rows of the shown total before thresholds; sub-rows as opreport
+// (details of their symbol, sub-tables of their application). The header says the base. In frequency mode
+// shares, sorting and thresholds are by period while `samples` stays the number of samples. Pure: no files,
+// no clock. Text from the recording is escaped for the form it goes into (D10).
 #ifndef KSAMP_REPORT_H_
 #define KSAMP_REPORT_H_
 
@@ -24,10 +24,10 @@
 namespace ksamp {
 
 enum class ReportForm {
-  kImages,    // applications, under each its images
-  kSymbols,   // -l
-  kDetails,   // -d: per-address lines under each symbol
-  kModules,   // -p without -l: one block per image, its total, its symbols
+  kImages,   // applications, under each its images
+  kSymbols,  // -l
+  kDetails,  // -d: per-address lines under each symbol
+  kModules,  // -p without -l: one block per image, its total, its symbols
 };
 
 enum class OutputFormat { kText, kXml, kCsv, kJson };
@@ -40,26 +40,27 @@ enum class ClassAxis { kNone, kEvent, kCpu, kThread, kProcess };
 struct ReportOptions {
   ReportForm form = ReportForm::kImages;
   OutputFormat format = OutputFormat::kText;
-  bool show_address = false;        // -w
-  bool accumulated = false;         // -a
-  bool reverse = false;             // -r
-  bool global_percent = false;      // -%
-  bool percent_of_block = false;    // --percent=block, for kModules
-  bool long_filenames = false;      // -f
-  bool header = true;               // -n turns it off
-  std::vector<SortKey> sort;        // -s; default: sample
-  double threshold = 0;             // -t, percent
-  ClassAxis classes = ClassAxis::kNone;   // events become columns by themselves when there are several
+  bool show_address = false;             // -w
+  bool accumulated = false;              // -a
+  bool reverse = false;                  // -r
+  bool global_percent = false;           // -%
+  bool percent_of_block = false;         // --percent=block, for kModules
+  bool long_filenames = false;           // -f
+  bool header = true;                    // -n turns it off
+  std::vector<SortKey> sort;             // -s; default: sample
+  double threshold = 0;                  // -t, percent
+  ClassAxis classes = ClassAxis::kNone;  // events become columns by themselves when there are several
   // Demangles a name for printing (and sorting); called once per name printed. Default: as it is.
   std::function<std::string(std::string_view)> demangle;
-  std::string tool_version;         // for XML and JSON
+  std::string tool_version;  // for XML and JSON
 };
 
 // InvalidArgument: a combination opreport refuses, in its words. Unavailable: the stream failed.
-KSAMP_EXPORT absl::Status WriteReport(const Profile& profile, const ReportOptions& options, std::ostream& out);
+KSAMP_EXPORT absl::Status WriteReport(const Profile& profile, const ReportOptions& options,
+                                      std::ostream& out);
 
-// The one formatter of percentages (opreport's rules): 7 wide, "29.3501", " 7.8747", "      0", "7.5e-04", "100.000".
-// `percent` is already multiplied by 100.
+// The one formatter of percentages (opreport's rules): 7 wide, "29.3501", " 7.8747", "      0", "7.5e-04",
+// "100.000". `percent` is already multiplied by 100.
 KSAMP_EXPORT std::string FormatPercent(double percent);
 
 }  // namespace ksamp

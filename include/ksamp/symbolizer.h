@@ -7,11 +7,12 @@
 //     std::cout << (found.addresses[i].symbol ? found.symbols[*found.addresses[i].symbol].name
 //                                             : Text(found.addresses[i].reason));
 //
-// A batch never fails for one address, nor for an image that cannot be read: each address carries its reason, and
-// `notes` tells people what was tried. Every image is opened once per call; nothing is kept that was not asked for.
+// A batch never fails for one address, nor for an image that cannot be read: each address carries its reason,
+// and `notes` tells people what was tried. Every image is opened once per call; nothing is kept that was not
+// asked for.
 //
-// What an address is depends on the image: a file offset for files and the vdso; the runtime address for the kernel,
-// modules, BPF and anonymous memory (those symbols come at runtime addresses).
+// What an address is depends on the image: a file offset for files and the vdso; the runtime address for the
+// kernel, modules, BPF and anonymous memory (those symbols come at runtime addresses).
 //
 // Resolve may be called from several threads at once for different images.
 #ifndef KSAMP_SYMBOLIZER_H_
@@ -36,14 +37,14 @@ enum class UnresolvedReason : uint8_t {
   kImageHasNoSymbols,  // opened, but neither .symtab nor .dynsym nor a debug file: opreport's "/image" row
   kBetweenSymbols,     // the image has symbols; none covers this address
   kFileNotFound,
-  kFileNotReadable,    // permission, or not a regular file
-  kFileReplaced,       // the file at that path has another build-id than the one that ran
-  kNotAnElfFile,       // or a damaged one
+  kFileNotReadable,      // permission, or not a regular file
+  kFileReplaced,         // the file at that path has another build-id than the one that ran
+  kNotAnElfFile,         // or a damaged one
   kKernelSymbolsHidden,  // kptr_restrict: kallsyms was all zeros
-  kNoKernelSymbols,    // the recording has none and this kernel is another one
-  kNoMapping,          // no mapping of the process covers the address
-  kUnknownProcess,     // no record ever named the process
-  kAnonymousMemory,    // generated code without a symbol file
+  kNoKernelSymbols,      // the recording has none and this kernel is another one
+  kNoMapping,            // no mapping of the process covers the address
+  kUnknownProcess,       // no record ever named the process
+  kAnonymousMemory,      // generated code without a symbol file
   kHypervisor,
   kGuest,
 };
@@ -51,45 +52,46 @@ enum class UnresolvedReason : uint8_t {
 KSAMP_EXPORT std::string_view Text(UnresolvedReason reason);
 
 struct Symbol {
-  std::string name;        // as in the symbol table, not demangled
-  uint64_t start = 0;      // ElfAddress for files; runtime address for kernel and modules
+  std::string name;    // as in the symbol table, not demangled
+  uint64_t start = 0;  // ElfAddress for files; runtime address for kernel and modules
   uint64_t size = 0;
 };
 
 struct ResolvedAddress {
-  std::optional<uint32_t> symbol;     // index into ImageSymbols::symbols
+  std::optional<uint32_t> symbol;  // index into ImageSymbols::symbols
   UnresolvedReason reason = UnresolvedReason::kNone;
-  ElfAddress elf{0};                  // what nm and objdump print for this address; runtime address for the kernel
+  ElfAddress elf{0};  // what nm and objdump print for this address; runtime address for the kernel
 };
 
 struct ImageSymbols {
-  std::vector<Symbol> symbols;               // only those hit
-  std::vector<ResolvedAddress> addresses;    // one per address asked for, same order
-  std::string file;                          // where the symbols came from ("/usr/lib/debug/…", "recording's kallsyms")
-  std::vector<std::string> notes;            // for people: "libfoo.so was replaced since the recording", …
+  std::vector<Symbol> symbols;             // only those hit
+  std::vector<ResolvedAddress> addresses;  // one per address asked for, same order
+  std::string file;  // where the symbols came from ("/usr/lib/debug/…", "recording's kallsyms")
+  std::vector<std::string> notes;  // for people: "libfoo.so was replaced since the recording", …
 };
 
 // The kernel's symbols as recorded. Texts may be empty.
 struct KernelTables {
-  std::string kallsyms;             // text of /proc/kallsyms at recording time
-  std::string modules;              // text of /proc/modules
-  std::string module_sections;      // "module section 0xaddress" lines
-  std::string os_release;           // of the recorded machine
+  std::string kallsyms;         // text of /proc/kallsyms at recording time
+  std::string modules;          // text of /proc/modules
+  std::string module_sections;  // "module section 0xaddress" lines
+  std::string os_release;       // of the recorded machine
   std::string hostname;
-  std::vector<uint8_t> build_id;    // of the recorded kernel
-  std::string reference_symbol;     // "_text" …
-  uint64_t reference_address = 0;   // … and where it was: KASLR
+  std::vector<uint8_t> build_id;   // of the recorded kernel
+  std::string reference_symbol;    // "_text" …
+  uint64_t reference_address = 0;  // … and where it was: KASLR
 };
 
 struct SymbolizerOptions {
-  std::vector<std::string> image_paths;   // -p: searched recursively for missing images and for modules, by basename
-  std::string root;                       // -R: prefix of every image path
+  std::vector<std::string>
+      image_paths;   // -p: searched recursively for missing images and for modules, by basename
+  std::string root;  // -R: prefix of every image path
   std::vector<std::string> debug_dirs = {"/usr/lib/debug"};
-  std::string vmlinux, kallsyms;          // --vmlinux, --kallsyms
+  std::string vmlinux, kallsyms;  // --vmlinux, --kallsyms
   KernelTables kernel;
-  bool live_machine = true;               // may look at this machine's /proc, /sys and /lib/modules
+  bool live_machine = true;  // may look at this machine's /proc, /sys and /lib/modules
   std::string proc_root = "/proc", sys_root = "/sys", modules_root = "/lib/modules";
-  unsigned threads = 0;                   // 0: one per CPU
+  unsigned threads = 0;  // 0: one per CPU
 };
 
 class KSAMP_EXPORT Symbolizer {
@@ -100,7 +102,8 @@ class KSAMP_EXPORT Symbolizer {
   virtual ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) = 0;
 };
 
-// kNone: as it is. kNormal: demangled. kSmart: demangled, then template arguments and std:: spelled short, as opreport.
+// kNone: as it is. kNormal: demangled. kSmart: demangled, then template arguments and std:: spelled short, as
+// opreport.
 enum class DemangleStyle { kNone, kNormal, kSmart };
 // C++ (Itanium), Rust legacy and v0; anything else comes back unchanged.
 KSAMP_EXPORT std::string Demangle(std::string_view name, DemangleStyle style = DemangleStyle::kNormal);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ByteReader: a bounds-checked cursor over bytes somebody else wrote.
 //
-// Every read says whether it succeeded; after the first failure every later one fails too, so a decoder may read
-// several fields and ask ok() once. Nothing is copied: strings and spans point into the input.
+// Every read says whether it succeeded; after the first failure every later one fails too, so a decoder may
+// read several fields and ask ok() once. Nothing is copied: strings and spans point into the input.
 //
 //   ByteReader reader(bytes);
 //   uint32_t pid = reader.Read<uint32_t>(), tid = reader.Read<uint32_t>();

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "lib/base/str_cat.h"
 
 namespace ksamp {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kPiece = 128 * 1024;
 
 absl::Status TooLong(size_t limit) {
-  return absl::ResourceExhaustedError(absl::StrCat("decompress: more than ", limit, " bytes"));
+  return absl::ResourceExhaustedError(StrCat("decompress: more than ", limit, " bytes"));
 }
 
 // Appends a piece to `out` unless that passes `limit`.
@@ -48,12 +48,14 @@ absl::StatusOr<std::vector<std::byte>> DecompressXz(std::span<const std::byte> b
   lzma_end(&stream);
   if (!status.ok()) return status;
   if (result != LZMA_STREAM_END)
-    return absl::DataLossError(absl::StrCat("decompress xz: damaged or truncated (liblzma error ", result, ")"));
+    return absl::DataLossError(
+        StrCat("decompress xz: damaged or truncated (liblzma error ", static_cast<int>(result), ")"));
   return out;
 }
 
 // `window_bits`: 15 zlib, 15 + 16 gzip.
-absl::StatusOr<std::vector<std::byte>> Inflate(std::span<const std::byte> bytes, size_t limit, int window_bits) {
+absl::StatusOr<std::vector<std::byte>> Inflate(std::span<const std::byte> bytes, size_t limit,
+                                               int window_bits) {
   z_stream stream{};
   if (inflateInit2(&stream, window_bits) != Z_OK) return absl::InternalError("inflate: zlib not available");
   std::vector<std::byte> out;
@@ -74,7 +76,8 @@ absl::StatusOr<std::vector<std::byte>> Inflate(std::span<const std::byte> bytes,
   }
   inflateEnd(&stream);
   if (!status.ok()) return status;
-  if (result != Z_STREAM_END) return absl::DataLossError(absl::StrCat("inflate: damaged or truncated (zlib error ", result, ")"));
+  if (result != Z_STREAM_END)
+    return absl::DataLossError(StrCat("inflate: damaged or truncated (zlib error ", result, ")"));
   return out;
 }
 
@@ -90,20 +93,24 @@ Compression DetectCompression(std::span<const std::byte> bytes) {
   return Compression::kNone;
 }
 
-absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<const std::byte> bytes, size_t limit) {
+absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<const std::byte> bytes,
+                                                  size_t limit) {
   switch (kind) {
     case Compression::kZstd: {
       std::vector<std::byte> out;
       ZstdStreamDecoder decoder;
-      absl::Status status =
-          decoder.Decode(bytes, [&](std::span<const std::byte> piece) { return AppendWithin(piece, limit, out); });
+      absl::Status status = decoder.Decode(
+          bytes, [&](std::span<const std::byte> piece) { return AppendWithin(piece, limit, out); });
       if (!status.ok()) return status;
       if (!decoder.AtFrameEnd()) return absl::DataLossError("decompress zstd: truncated");
       return out;
     }
-    case Compression::kXz: return DecompressXz(bytes, limit);
-    case Compression::kGzip: return Inflate(bytes, limit, 15 + 16);
-    case Compression::kNone: break;
+    case Compression::kXz:
+      return DecompressXz(bytes, limit);
+    case Compression::kGzip:
+      return Inflate(bytes, limit, 15 + 16);
+    case Compression::kNone:
+      break;
   }
   if (bytes.size() > limit) return TooLong(limit);
   return std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -112,14 +119,14 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<co
 absl::StatusOr<std::vector<std::byte>> InflateZlib(std::span<const std::byte> bytes, size_t size) {
   absl::StatusOr<std::vector<std::byte>> out = Inflate(bytes, size, 15);
   if (out.ok() && out->size() != size)
-    return absl::DataLossError(absl::StrCat("inflate: ", out->size(), " bytes where ", size, " were promised"));
+    return absl::DataLossError(StrCat("inflate: ", out->size(), " bytes where ", size, " were promised"));
   return out;
 }
 
 absl::StatusOr<std::vector<std::byte>> CompressZstd(std::span<const std::byte> bytes, int level) {
   std::vector<std::byte> out(ZSTD_compressBound(bytes.size()));
   const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level);
-  if (ZSTD_isError(size)) return absl::InternalError(absl::StrCat("compress zstd: ", ZSTD_getErrorName(size)));
+  if (ZSTD_isError(size)) return absl::InternalError(StrCat("compress zstd: ", ZSTD_getErrorName(size)));
   out.resize(size);
   return out;
 }
@@ -136,14 +143,16 @@ ZstdStreamDecoder::~ZstdStreamDecoder() = default;
 ZstdStreamDecoder::ZstdStreamDecoder(ZstdStreamDecoder&&) noexcept = default;
 ZstdStreamDecoder& ZstdStreamDecoder::operator=(ZstdStreamDecoder&&) noexcept = default;
 
-bool ZstdStreamDecoder::AtFrameEnd() const { return context_->hint == 0; }
+bool ZstdStreamDecoder::AtFrameEnd() const {
+  return context_->hint == 0;
+}
 
 absl::Status ZstdStreamDecoder::Decode(std::span<const std::byte> piece, const Sink& sink) {
   ZSTD_inBuffer in{piece.data(), piece.size(), 0};
   for (bool full = true; in.pos < in.size || full;) {
     ZSTD_outBuffer out{context_->piece.data(), context_->piece.size(), 0};
     const size_t hint = ZSTD_decompressStream(context_->decoder, &out, &in);
-    if (ZSTD_isError(hint)) return absl::DataLossError(absl::StrCat("decompress zstd: ", ZSTD_getErrorName(hint)));
+    if (ZSTD_isError(hint)) return absl::DataLossError(StrCat("decompress zstd: ", ZSTD_getErrorName(hint)));
     context_->hint = hint;
     full = out.pos == out.size;  // There may be more behind a full buffer even without new input.
     if (out.pos == 0) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed bytes in and out: zstd, xz, gzip/zlib. The only file that knows the three libraries.
 //
-// Every inflation has a limit, because four bytes may claim to be gigabytes: past it the answer is ResourceExhausted
-// with nothing kept. Damaged input is DataLoss with the library's own words.
+// Every inflation has a limit, because four bytes may claim to be gigabytes: past it the answer is
+// ResourceExhausted with nothing kept. Damaged input is DataLoss with the library's own words.
 #ifndef KSAMP_LIB_BASE_COMPRESSION_H_
 #define KSAMP_LIB_BASE_COMPRESSION_H_
 
@@ -23,7 +23,8 @@ enum class Compression { kNone, kZstd, kXz, kGzip };
 Compression DetectCompression(std::span<const std::byte> bytes);
 
 // All of `bytes` inflated, at most `limit` bytes.
-absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<const std::byte> bytes, size_t limit);
+absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<const std::byte> bytes,
+                                                  size_t limit);
 
 // zlib format (ELF SHF_COMPRESSED), whose size is known: exactly `size` bytes or an error.
 absl::StatusOr<std::vector<std::byte>> InflateZlib(std::span<const std::byte> bytes, size_t size);

@@ -11,14 +11,13 @@
 #include <cstdlib>
 
 #include "absl/strings/cord.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
+#include "lib/base/str_cat.h"
 
 namespace ksamp {
 namespace {
 
-constexpr std::string_view kErrnoPayload = "ksamp.errno";
+constexpr char kErrnoPayload[] = "ksamp.errno";
 
 // read(2) and write(2) that survive signals. Negative: errno is set.
 template <typename Call>
@@ -33,16 +32,14 @@ ssize_t Retry(Call call) {
 }  // namespace
 
 absl::Status ErrnoStatus(int error, std::string_view what) {
-  absl::Status status = absl::ErrnoToStatus(error, what);
-  status.SetPayload(kErrnoPayload, absl::Cord(absl::StrCat(error)));
+  absl::Status status = absl::ErrnoToStatus(error, std::string(what));
+  status.SetPayload(kErrnoPayload, absl::Cord(std::to_string(error)));
   return status;
 }
 
 int StatusErrno(const absl::Status& status) {
-  std::optional<absl::Cord> payload = status.GetPayload(kErrnoPayload);
-  int error = 0;
-  if (!payload || !absl::SimpleAtoi(std::string(*payload), &error)) return 0;
-  return error;
+  const auto payload = status.GetPayload(kErrnoPayload);
+  return payload ? std::atoi(std::string(*payload).c_str()) : 0;
 }
 
 absl::StatusOr<std::string> ReadAll(int fd, const std::string& name, size_t limit) {
@@ -51,10 +48,11 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& name, size_t limi
   for (;;) {
     if (used == text.size()) text.resize(std::max<size_t>(4096, text.size() * 2));
     const ssize_t got = Retry([&] { return read(fd, text.data() + used, text.size() - used); });
-    if (got < 0) return ErrnoStatus(errno, absl::StrCat("read ", name));
+    if (got < 0) return ErrnoStatus(errno, StrCat("read ", name));
     if (got == 0) break;
     used += static_cast<size_t>(got);
-    if (used > limit) return absl::ResourceExhaustedError(absl::StrCat("read ", name, ": longer than ", limit, " bytes"));
+    if (used > limit)
+      return absl::ResourceExhaustedError(StrCat("read ", name, ": longer than ", limit, " bytes"));
   }
   text.resize(used);
   return text;
@@ -67,20 +65,20 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit) {
 
 absl::StatusOr<UniqueFd> OpenForReading(const std::string& path) {
   UniqueFd fd(static_cast<int>(Retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); })));
-  if (!fd) return ErrnoStatus(errno, absl::StrCat("open ", path));
+  if (!fd) return ErrnoStatus(errno, StrCat("open ", path));
   return fd;
 }
 
 absl::StatusOr<UniqueFd> CreateOutputFile(const std::string& path) {
   const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
   UniqueFd fd(static_cast<int>(Retry([&] { return open(path.c_str(), flags, 0600); })));
-  if (!fd) return ErrnoStatus(errno, absl::StrCat("create ", path));
+  if (!fd) return ErrnoStatus(errno, StrCat("create ", path));
   return fd;
 }
 
 absl::StatusOr<UniqueFd> CreateScratchFile(const std::string& name) {
   UniqueFd fd(memfd_create(name.c_str(), MFD_CLOEXEC));
-  if (!fd) return ErrnoStatus(errno, absl::StrCat("memfd_create ", name));
+  if (!fd) return ErrnoStatus(errno, StrCat("memfd_create ", name));
   return fd;
 }
 
@@ -89,9 +87,9 @@ absl::StatusOr<UniqueFd> CreateScratchFileOnDisk() {
   if (folder == nullptr || *folder == '\0') folder = "/var/tmp";
   UniqueFd fd(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd) return fd;
-  std::string pattern = absl::StrCat(folder, "/ksamp-XXXXXX");  // File systems without O_TMPFILE.
+  std::string pattern = StrCat(folder, "/ksamp-XXXXXX");  // File systems without O_TMPFILE.
   fd.Reset(mkostemp(pattern.data(), O_CLOEXEC));
-  if (!fd) return ErrnoStatus(errno, absl::StrCat("create a scratch file in ", folder));
+  if (!fd) return ErrnoStatus(errno, StrCat("create a scratch file in ", folder));
   unlink(pattern.c_str());
   return fd;
 }
@@ -99,7 +97,7 @@ absl::StatusOr<UniqueFd> CreateScratchFileOnDisk() {
 absl::Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& name) {
   while (!bytes.empty()) {
     const ssize_t wrote = Retry([&] { return write(fd, bytes.data(), bytes.size()); });
-    if (wrote < 0) return ErrnoStatus(errno, absl::StrCat("write ", name));
+    if (wrote < 0) return ErrnoStatus(errno, StrCat("write ", name));
     bytes = bytes.subspan(static_cast<size_t>(wrote));
   }
   return absl::OkStatus();
@@ -109,7 +107,7 @@ absl::Status WriteAllAt(int fd, std::span<const std::byte> bytes, uint64_t offse
   while (!bytes.empty()) {
     const ssize_t wrote =
         Retry([&] { return pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-    if (wrote < 0) return ErrnoStatus(errno, absl::StrCat("write ", name, " at ", offset));
+    if (wrote < 0) return ErrnoStatus(errno, StrCat("write ", name, " at ", offset));
     bytes = bytes.subspan(static_cast<size_t>(wrote));
     offset += static_cast<uint64_t>(wrote);
   }
@@ -123,7 +121,7 @@ absl::Status WriteFile(const std::string& path, std::string_view text) {
 
 absl::StatusOr<uint64_t> FileSize(int fd, const std::string& name) {
   struct stat info {};
-  if (fstat(fd, &info) != 0) return ErrnoStatus(errno, absl::StrCat("stat ", name));
+  if (fstat(fd, &info) != 0) return ErrnoStatus(errno, StrCat("stat ", name));
   return static_cast<uint64_t>(info.st_size);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole files in and out, with the path and the cause in every error.
 //
-// Output is created so that nobody else can read it or redirect it: mode 0600, O_NOFOLLOW. Inputs from /proc and
-// /sys have no size, so ReadFile reads to the end, up to a limit that keeps a hostile endless file out of memory.
+// Output is created so that nobody else can read it or redirect it: mode 0600, O_NOFOLLOW. Inputs from /proc
+// and /sys have no size, so ReadFile reads to the end, up to a limit that keeps a hostile endless file out of
+// memory.
 #ifndef KSAMP_LIB_BASE_FILE_IO_H_
 #define KSAMP_LIB_BASE_FILE_IO_H_
 
@@ -26,8 +27,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t limit = kMa
 absl::StatusOr<std::string> ReadAll(int fd, const std::string& name, size_t limit = kMaxReadFileBytes);
 
 absl::StatusOr<UniqueFd> OpenForReading(const std::string& path);
-// A new or truncated file of ours for writing and reading: 0600, never through a symbolic link. Devices and FIFOs
-// that exist (`-o /dev/null`) are opened as they are.
+// A new or truncated file of ours for writing and reading: 0600, never through a symbolic link. Devices and
+// FIFOs that exist (`-o /dev/null`) are opened as they are.
 absl::StatusOr<UniqueFd> CreateOutputFile(const std::string& path);
 // An unlinked scratch file: memory (memfd) by name `name`.
 absl::StatusOr<UniqueFd> CreateScratchFile(const std::string& name);
@@ -49,7 +50,8 @@ std::string_view Dirname(std::string_view path);
 
 // The errno a status of this room was made from (a payload), or 0.
 int StatusErrno(const absl::Status& status);
-// absl::ErrnoToStatus with the errno kept for StatusErrno(). `what` is "operation object"; the cause is added.
+// absl::ErrnoToStatus with the errno kept for StatusErrno(). `what` is "operation object"; the cause is
+// added.
 absl::Status ErrnoStatus(int error, std::string_view what);
 
 }  // namespace ksamp

@@ -6,16 +6,17 @@
 
 #include <cerrno>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/file_io.h"
 #include "lib/base/status_macros.h"
+#include "lib/base/str_cat.h"
 
 namespace ksamp {
 namespace {
 
-absl::StatusOr<std::byte*> Map(size_t size, int protection, int flags, int fd, int64_t offset, const std::string& name) {
+absl::StatusOr<std::byte*> Map(size_t size, int protection, int flags, int fd, int64_t offset,
+                               const std::string& name) {
   void* address = mmap(nullptr, size, protection, flags, fd, offset);
-  if (address == MAP_FAILED) return ErrnoStatus(errno, absl::StrCat("mmap ", name, " (", size, " bytes)"));
+  if (address == MAP_FAILED) return ErrnoStatus(errno, StrCat("mmap ", name, " (", size, " bytes)"));
   return static_cast<std::byte*>(address);
 }
 
@@ -37,8 +38,8 @@ MappedRegion::~MappedRegion() {
 absl::StatusOr<MappedRegion> MappedRegion::MapFile(const std::string& path) {
   KSAMP_ASSIGN_OR_RETURN(UniqueFd fd, OpenForReading(path));
   struct stat info {};
-  if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("stat ", path));
-  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat("map ", path, ": not a regular file"));
+  if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, StrCat("stat ", path));
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(StrCat("map ", path, ": not a regular file"));
   return MapDescriptor(fd.get(), static_cast<size_t>(info.st_size), path);
 }
 
@@ -48,16 +49,17 @@ absl::StatusOr<MappedRegion> MappedRegion::MapDescriptor(int fd, size_t size, co
   return MappedRegion(data, size);
 }
 
-absl::StatusOr<MappedRegion> MappedRegion::MapShared(int fd, size_t size, int64_t offset, const std::string& name) {
+absl::StatusOr<MappedRegion> MappedRegion::MapShared(int fd, size_t size, int64_t offset,
+                                                     const std::string& name) {
   KSAMP_ASSIGN_OR_RETURN(std::byte * data, Map(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset, name));
   return MappedRegion(data, size);
 }
 
 absl::StatusOr<MappedRegion> MappedRegion::MapAnonymous(size_t size) {
   if (size == 0) return MappedRegion();
-  KSAMP_ASSIGN_OR_RETURN(
-      std::byte * data,
-      Map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, "anonymous memory"));
+  KSAMP_ASSIGN_OR_RETURN(std::byte * data,
+                         Map(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0,
+                             "anonymous memory"));
   return MappedRegion(data, size);
 }
 

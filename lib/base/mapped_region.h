@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MappedRegion owns one mmap. How files are read here: pages come when touched, and big inputs never fill the heap.
+// MappedRegion owns one mmap. How files are read here: pages come when touched, and big inputs never fill the
+// heap.
 //
 //   KSAMP_ASSIGN_OR_RETURN(MappedRegion file, MappedRegion::MapFile(path));
 //   Parse(file.bytes());
@@ -33,7 +34,8 @@ class MappedRegion {
   static absl::StatusOr<MappedRegion> MapFile(const std::string& path);
   // The first `size` bytes of an open file, read-only; `name` appears in errors.
   static absl::StatusOr<MappedRegion> MapDescriptor(int fd, size_t size, const std::string& name);
-  // Shared and writable, as a perf ring wants it: `size` bytes at `offset` of `fd`. errno survives in the status.
+  // Shared and writable, as a perf ring wants it: `size` bytes at `offset` of `fd`. errno survives in the
+  // status.
   static absl::StatusOr<MappedRegion> MapShared(int fd, size_t size, int64_t offset, const std::string& name);
   // Private zeroed memory, page-aligned; unlike a vector, untouched pages cost nothing.
   static absl::StatusOr<MappedRegion> MapAnonymous(size_t size);

@@ -21,7 +21,8 @@ void ParallelFor(size_t count, unsigned threads, const std::function<void(size_t
   auto work = [&](unsigned worker) {
     for (size_t index; (index = next.fetch_add(1, std::memory_order_relaxed)) < count;) body(index, worker);
   };
-  const unsigned wanted = static_cast<unsigned>(std::min<size_t>(std::max(1u, threads), std::max<size_t>(1, count)));
+  const unsigned wanted =
+      static_cast<unsigned>(std::min<size_t>(std::max(1u, threads), std::max<size_t>(1, count)));
   std::vector<std::jthread> others;
   for (unsigned worker = 1; worker < wanted; ++worker) others.emplace_back(work, worker);
   work(0);

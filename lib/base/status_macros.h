@@ -11,10 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define KSAMP_RETURN_IF_ERROR(expression)                            \
-  do {                                                               \
-    if (absl::Status ksamp_status = (expression); !ksamp_status.ok()) \
-      return ksamp_status;                                           \
+#define KSAMP_RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                                     \
+    if (absl::Status ksamp_status = (expression); !ksamp_status.ok()) return ksamp_status; \
   } while (false)
 
 #define KSAMP_MACRO_JOIN_(a, b) a##b

@@ -14,8 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "absl/container/flat_hash_map.h"
+#include <unordered_map>
 
 namespace ksamp {
 
@@ -38,7 +37,7 @@ class StringPool {
 
  private:
   std::deque<std::string> texts_;  // Stable addresses: the map's keys point here.
-  absl::flat_hash_map<std::string_view, uint32_t> ids_;
+  std::unordered_map<std::string_view, uint32_t> ids_;
 };
 
 }  // namespace ksamp

@@ -9,7 +9,8 @@
 namespace ksamp {
 namespace {
 
-// Length of the valid UTF-8 sequence at text[at] (1 to 4), or 0. Control characters, C1 ones included, count as invalid.
+// Length of the valid UTF-8 sequence at text[at] (1 to 4), or 0. Control characters, C1 ones included, count
+// as invalid.
 size_t PrintableSequence(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
@@ -41,7 +42,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Matches pattern[p] == '[' against `c`; sets `next` behind the set. An unclosed '[' is an ordinary character.
+// Matches pattern[p] == '[' against `c`; sets `next` behind the set. An unclosed '[' is an ordinary
+// character.
 bool MatchesSet(std::string_view pattern, size_t p, char c, size_t* next) {
   const size_t close = pattern.find(']', p + 2);
   if (close == std::string_view::npos) {
@@ -86,12 +88,23 @@ std::string EscapeForXml(std::string_view text) {
   std::string out;
   for (char c : EscapeForTerminal(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -112,7 +125,8 @@ std::optional<std::string> NearestWord(std::string_view word, std::span<const st
   std::optional<std::string> best;
   size_t best_distance = allowed + 1;
   for (const std::string& candidate : candidates) {
-    const size_t longer = std::max(candidate.size(), word.size()), shorter = std::min(candidate.size(), word.size());
+    const size_t longer = std::max(candidate.size(), word.size()),
+                 shorter = std::min(candidate.size(), word.size());
     if (longer - shorter >= best_distance) continue;
     if (const size_t distance = EditDistance(word, candidate); distance < best_distance) {
       best = candidate;
@@ -129,8 +143,9 @@ bool MatchesGlob(std::string_view pattern, std::string_view text) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || (pattern[p] == '[' ? MatchesSet(pattern, p, text[t], &next)
-                                                                              : pattern[p] == text[t]))) {
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' ||
+                (pattern[p] == '[' ? MatchesSet(pattern, p, text[t], &next) : pattern[p] == text[t]))) {
       p = next;
       ++t;
     } else if (star != std::string_view::npos) {  // Let the last star take one more character.

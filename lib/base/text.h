@@ -17,11 +17,13 @@ namespace ksamp {
 std::string EscapeForTerminal(std::string_view text);
 // The same, then & < > " ' as entities. Safe in XML, HTML and SVG, in text and in attributes.
 std::string EscapeForXml(std::string_view text);
-// One CSV field: quoted where it holds a comma, quote or line break; quotes doubled (RFC 4180). A leading = + - @ is
-// left alone: these are program names, and readers that evaluate cells must not be fed untrusted files.
+// One CSV field: quoted where it holds a comma, quote or line break; quotes doubled (RFC 4180). A leading = +
+// - @ is left alone: these are program names, and readers that evaluate cells must not be fed untrusted
+// files.
 std::string EscapeForCsv(std::string_view text);
 
-// The candidate nearest to `word` by edit distance (at most a third of its length, at least 1), for "did you mean".
+// The candidate nearest to `word` by edit distance (at most a third of its length, at least 1), for "did you
+// mean".
 std::optional<std::string> NearestWord(std::string_view word, std::span<const std::string> candidates);
 
 // Shell-style match: * ? [set]; the whole text must match. No special treatment of '/' (as opreport's globs).

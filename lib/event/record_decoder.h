@@ -3,9 +3,9 @@
 //
 //   absl::StatusOr<Record> record = DecodeRecord(raw, layout);
 //
-// Host byte order only: recordings of the other order are turned round once, record by record, by SwapRecord() (the
-// reader does it while spooling). A record that promises more than its bytes hold is DataLoss naming record type,
-// field and offset; nothing outside raw.bytes is ever read. Pure; any thread.
+// Host byte order only: recordings of the other order are turned round once, record by record, by
+// SwapRecord() (the reader does it while spooling). A record that promises more than its bytes hold is
+// DataLoss naming record type, field and offset; nothing outside raw.bytes is ever read. Pure; any thread.
 #ifndef KSAMP_LIB_EVENT_RECORD_DECODER_H_
 #define KSAMP_LIB_EVENT_RECORD_DECODER_H_
 
@@ -26,12 +26,14 @@ absl::StatusOr<Record> DecodeRecord(const RawRecord& raw, const SampleLayout& la
 // The i-th value of a READ. Requires: i < values.count. `read_format` as in the layout.
 ReadValue DecodeReadValue(const ReadValues& values, uint64_t read_format, uint64_t i);
 
-struct BranchEntry { uint64_t from = 0, to = 0, flags = 0; };
+struct BranchEntry {
+  uint64_t from = 0, to = 0, flags = 0;
+};
 // The branch stack of a sample, newest first.
 std::vector<BranchEntry> DecodeBranchStack(const SampleRecord& sample, const SampleLayout& layout);
 
-// Turns one whole record (header already in host order) from the other byte order, in place. Types it does not know
-// are left alone: they are skipped anyway.
+// Turns one whole record (header already in host order) from the other byte order, in place. Types it does
+// not know are left alone: they are skipped anyway.
 absl::Status SwapRecord(std::span<std::byte> record, const SampleLayout& layout);
 // The same for a perf_event_attr, bit fields included.
 void SwapAttr(std::span<std::byte> attr);

@@ -3,15 +3,16 @@
 //
 // A SAMPLE starts with fields of fixed size, so their offsets depend on sample_type alone:
 //
-//   header(8) identifier? ip? pid,tid? time? addr? id? stream_id? cpu,res? period? | variable part: read callchain raw …
+//   header(8) identifier? ip? pid,tid? time? addr? id? stream_id? cpu,res? period? | variable part: read
+//   callchain raw …
 //
-// The hot loop of a report needs only those: ReadFixed() is a bounds check and a few loads. Records that are no sample
-// end in a trailer of fixed size (sample_id_all), read from the end backwards:
+// The hot loop of a report needs only those: ReadFixed() is a bounds check and a few loads. Records that are
+// no sample end in a trailer of fixed size (sample_id_all), read from the end backwards:
 //
 //   … pid,tid? time? id? stream_id? cpu,res? identifier?
 //
-// Source: kernel/events/core.c, perf_output_sample() and __perf_event__output_id_sample(). The UAPI comment's order of
-// the last fields (aux, cgroup, page sizes) is wrong; the code's order counts.
+// Source: kernel/events/core.c, perf_output_sample() and __perf_event__output_id_sample(). The UAPI comment's
+// order of the last fields (aux, cgroup, page sizes) is wrong; the code's order counts.
 #ifndef KSAMP_LIB_EVENT_SAMPLE_LAYOUT_H_
 #define KSAMP_LIB_EVENT_SAMPLE_LAYOUT_H_
 
@@ -33,8 +34,8 @@ struct FixedSampleFields {
 class SampleLayout {
  public:
   SampleLayout() = default;
-  // `attr` is a perf_event_attr as stored in a file or given to the kernel: attr.size says how much of it is meant
-  // (zero means VER0), missing tail is zero. InvalidArgument: shorter than VER0 (64 bytes).
+  // `attr` is a perf_event_attr as stored in a file or given to the kernel: attr.size says how much of it is
+  // meant (zero means VER0), missing tail is zero. InvalidArgument: shorter than VER0 (64 bytes).
   static absl::StatusOr<SampleLayout> FromAttr(std::span<const std::byte> attr);
 
   uint64_t sample_type() const { return sample_type_; }
@@ -49,8 +50,8 @@ class SampleLayout {
   size_t fixed_size() const { return fixed_size_; }
   // Bytes of the trailer; 0 without sample_id_all.
   size_t trailer_size() const { return trailer_size_; }
-  // Offset of the event's id (IDENTIFIER or ID) from a sample's start; kAbsent where there is none. From the end of
-  // other records: id_from_end() (0: none).
+  // Offset of the event's id (IDENTIFIER or ID) from a sample's start; kAbsent where there is none. From the
+  // end of other records: id_from_end() (0: none).
   static constexpr uint16_t kAbsent = 0xffff;
   uint16_t id_at() const { return id_at_; }
   uint16_t id_from_end() const { return id_from_end_; }
@@ -77,11 +78,13 @@ class SampleLayout {
     if (at != kAbsent) std::memcpy(out, record + at, sizeof(T));
   }
 
-  uint64_t sample_type_ = 0, read_format_ = 0, branch_sample_type_ = 0, sample_regs_user_ = 0, sample_regs_intr_ = 0;
+  uint64_t sample_type_ = 0, read_format_ = 0, branch_sample_type_ = 0, sample_regs_user_ = 0,
+           sample_regs_intr_ = 0;
   bool sample_id_all_ = false;
   size_t fixed_size_ = 8, trailer_size_ = 0;
-  uint16_t identifier_at_ = kAbsent, ip_at_ = kAbsent, pid_at_ = kAbsent, time_at_ = kAbsent, addr_at_ = kAbsent,
-           plain_id_at_ = kAbsent, stream_id_at_ = kAbsent, cpu_at_ = kAbsent, period_at_ = kAbsent;
+  uint16_t identifier_at_ = kAbsent, ip_at_ = kAbsent, pid_at_ = kAbsent, time_at_ = kAbsent,
+           addr_at_ = kAbsent, plain_id_at_ = kAbsent, stream_id_at_ = kAbsent, cpu_at_ = kAbsent,
+           period_at_ = kAbsent;
   uint16_t id_at_ = kAbsent, id_from_end_ = 0;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PerfKernel: everything ksamp asks of the kernel's perf events, as one seam (design D8).
 //
-// Production has one implementation over the system calls (LinuxPerfKernel). Tests have a stateful fake with real ring
-// memory (test/support/fake_perf_kernel.h) that refuses by rule, pushes wrapped, lost and throttled records, and lets
-// CPUs vanish; so every path of the recorder runs without privilege.
+// Production has one implementation over the system calls (LinuxPerfKernel). Tests have a stateful fake with
+// real ring memory (test/support/fake_perf_kernel.h) that refuses by rule, pushes wrapped, lost and throttled
+// records, and lets CPUs vanish; so every path of the recorder runs without privilege.
 //
-// Errors keep their errno: StatusErrno(status) gives it back, because EACCES, EPERM, EBUSY, EMFILE and ENODEV each need
-// an explanation of their own (os/open_failure.h).
+// Errors keep their errno: StatusErrno(status) gives it back, because EACCES, EPERM, EBUSY, EMFILE and ENODEV
+// each need an explanation of their own (os/open_failure.h).
 //
 // Implementations may be called from several threads.
 #ifndef KSAMP_LIB_OS_PERF_KERNEL_H_
@@ -28,19 +28,21 @@
 
 namespace ksamp {
 
-// One mapped ring: the control page, then 2^n data pages. Unmapped when destroyed. Writable: data_tail is ours.
+// One mapped ring: the control page, then 2^n data pages. Unmapped when destroyed. Writable: data_tail is
+// ours.
 class RingMemory {
  public:
   virtual ~RingMemory() = default;
   virtual perf_event_mmap_page* control() = 0;
-  virtual std::span<std::byte> data() = 0;   // size is a power of two
+  virtual std::span<std::byte> data() = 0;  // size is a power of two
 };
 
 class PerfKernel {
  public:
   virtual ~PerfKernel() = default;
 
-  // perf_event_open(2) with PERF_FLAG_FD_CLOEXEC. `pid` -1: every thread on `cpu`; `cpu` -1: wherever the thread runs.
+  // perf_event_open(2) with PERF_FLAG_FD_CLOEXEC. `pid` -1: every thread on `cpu`; `cpu` -1: wherever the
+  // thread runs.
   virtual absl::StatusOr<UniqueFd> Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd) = 0;
   // PERF_EVENT_IOC_ENABLE/DISABLE, of the event or (group) of its whole group.
   virtual absl::Status Enable(int fd, bool group) = 0;

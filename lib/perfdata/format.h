@@ -10,7 +10,9 @@ namespace ksamp::perfdata {
 
 inline constexpr char kMagic[8] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
 
-struct Section { uint64_t offset = 0, size = 0; };
+struct Section {
+  uint64_t offset = 0, size = 0;
+};
 
 struct FileHeader {
   char magic[8];
@@ -21,15 +23,37 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 104);
 
-struct PipeHeader { char magic[8]; uint64_t size = 16; };
+struct PipeHeader {
+  char magic[8];
+  uint64_t size = 16;
+};
 
 enum Feature : unsigned {
-  kTracingData = 1, kBuildId = 2, kHostname = 3, kOsRelease = 4, kVersion = 5, kArch = 6, kNrCpus = 7, kCpuDesc = 8,
-  kCpuId = 9, kTotalMem = 10, kCmdline = 11, kEventDesc = 12, kCpuTopology = 13, kNumaTopology = 14, kBranchStack = 15,
-  kPmuMappings = 16, kGroupDesc = 17, kSampleTime = 21, kClockId = 23, kDirFormat = 24, kCompressed = 27, kClockData = 29,
+  kTracingData = 1,
+  kBuildId = 2,
+  kHostname = 3,
+  kOsRelease = 4,
+  kVersion = 5,
+  kArch = 6,
+  kNrCpus = 7,
+  kCpuDesc = 8,
+  kCpuId = 9,
+  kTotalMem = 10,
+  kCmdline = 11,
+  kEventDesc = 12,
+  kCpuTopology = 13,
+  kNumaTopology = 14,
+  kBranchStack = 15,
+  kPmuMappings = 16,
+  kGroupDesc = 17,
+  kSampleTime = 21,
+  kClockId = 23,
+  kDirFormat = 24,
+  kCompressed = 27,
+  kClockData = 29,
   kSimpleperfMetaInfo = 129,
-  // Ours. Known at the start (payload before the data section, found by kOwnMagic): kernel symbols, modules, sections, meta.
-  // Written at close: counters and the final meta.
+  // Ours. Known at the start (payload before the data section, found by kOwnMagic): kernel symbols, modules,
+  // sections, meta. Written at close: counters and the final meta.
   kKsampMeta = 200,            // text, "key=value\n"; at start, and again (complete) at close
   kKsampKernelSymbols = 201,   // one zstd frame of /proc/kallsyms
   kKsampModules = 202,         // one zstd frame of /proc/modules
@@ -37,16 +61,32 @@ enum Feature : unsigned {
   kKsampCounters = 204,        // text, "name=number\n"
 };
 
-// Our block before the data section: kOwnMagic, u32 count, u32 zero, count × {u32 feature, u32 zero, u64 size}, then the
-// payloads in that order, each padded to 8. Found where the attrs section ends (8-aligned), also when a killed
-// recorder never wrote the feature table.
+// Our block before the data section: kOwnMagic, u32 count, u32 zero, count × {u32 feature, u32 zero, u64
+// size}, then the payloads in that order, each padded to 8. Found where the attrs section ends (8-aligned),
+// also when a killed recorder never wrote the feature table.
 inline constexpr char kOwnMagic[8] = {'K', 'S', 'A', 'M', 'P', 'P', 'R', 'E'};
 
 enum UserRecord : uint32_t {
-  kHeaderAttr = 64, kHeaderEventType = 65, kHeaderTracingData = 66, kHeaderBuildId = 67, kFinishedRound = 68,
-  kIdIndex = 69, kAuxtraceInfo = 70, kAuxtrace = 71, kAuxtraceError = 72, kThreadMap = 73, kCpuMap = 74,
-  kStatConfig = 75, kStat = 76, kStatRound = 77, kEventUpdate = 78, kTimeConv = 79, kHeaderFeature = 80,
-  kCompressedRecord = 81, kFinishedInit = 82, kCompressed2 = 83,
+  kHeaderAttr = 64,
+  kHeaderEventType = 65,
+  kHeaderTracingData = 66,
+  kHeaderBuildId = 67,
+  kFinishedRound = 68,
+  kIdIndex = 69,
+  kAuxtraceInfo = 70,
+  kAuxtrace = 71,
+  kAuxtraceError = 72,
+  kThreadMap = 73,
+  kCpuMap = 74,
+  kStatConfig = 75,
+  kStat = 76,
+  kStatRound = 77,
+  kEventUpdate = 78,
+  kTimeConv = 79,
+  kHeaderFeature = 80,
+  kCompressedRecord = 81,
+  kFinishedInit = 82,
+  kCompressed2 = 83,
 };
 
 }  // namespace ksamp::perfdata

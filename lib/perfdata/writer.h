@@ -8,13 +8,14 @@
 //   writer.Commit();                                           // header's data.size := what is written
 //   writer.Close(features);
 //
-// The header is valid from the first byte; Commit() makes everything appended so far part of the file for any reader,
-// so a killed recorder costs what came after the last commit. Append copies into one large buffer that goes out in large
-// writes (a piece larger than the buffer goes out as it is, without a copy); nothing is allocated per record.
+// The header is valid from the first byte; Commit() makes everything appended so far part of the file for any
+// reader, so a killed recorder costs what came after the last commit. Append copies into one large buffer
+// that goes out in large writes (a piece larger than the buffer goes out as it is, without a copy); nothing
+// is allocated per record.
 //
-// Pipe mode (Create with pipe = true): 16-byte header, attrs and features as records, no seeking; our own features are
-// left out, because perf stops at feature ids it does not know there (decision 6).
-// One thread. After an error every further call returns it.
+// Pipe mode (Create with pipe = true): 16-byte header, attrs and features as records, no seeking; our own
+// features are left out, because perf stops at feature ids it does not know there (decision 6). One thread.
+// After an error every further call returns it.
 #ifndef KSAMP_LIB_PERFDATA_WRITER_H_
 #define KSAMP_LIB_PERFDATA_WRITER_H_
 
@@ -43,11 +44,11 @@ struct WriterEvent {
 using FeatureMap = std::map<unsigned, std::vector<std::byte>>;
 
 struct WriterOptions {
-  std::string name;                    // for errors
+  std::string name;  // for errors
   std::vector<WriterEvent> events;
-  FeatureMap preamble;                 // our sections known at the start, written before the data
+  FeatureMap preamble;  // our sections known at the start, written before the data
   bool pipe = false;
-  int zstd_level = 0;                  // > 0: records are written as COMPRESSED, one complete frame each
+  int zstd_level = 0;  // > 0: records are written as COMPRESSED, one complete frame each
 };
 
 class PerfDataWriter {
@@ -55,7 +56,7 @@ class PerfDataWriter {
   static absl::StatusOr<PerfDataWriter> Create(UniqueFd fd, WriterOptions options);
   PerfDataWriter(PerfDataWriter&&) noexcept;
   PerfDataWriter& operator=(PerfDataWriter&&) noexcept;
-  ~PerfDataWriter();                   // flushes nothing: Close() is the end
+  ~PerfDataWriter();  // flushes nothing: Close() is the end
 
   // Bytes of whole records, or part of one whose rest follows in the next call.
   absl::Status Append(std::span<const std::byte> bytes);
@@ -64,8 +65,8 @@ class PerfDataWriter {
   // Commit, then feature table and features (EVENT_DESC is added from the events), then the final header.
   absl::Status Close(const FeatureMap& features);
 
-  uint64_t data_bytes() const;         // appended so far, uncompressed
-  uint64_t file_bytes() const;         // size of the file so far
+  uint64_t data_bytes() const;  // appended so far, uncompressed
+  uint64_t file_bytes() const;  // size of the file so far
   int descriptor() const;
 
  private:

@@ -32,7 +32,9 @@ Missing Opens(uint32_t type, uint64_t config, pid_t pid, int cpu, const char* wh
 
 }  // namespace
 
-Missing CanSample() { return Opens(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, -1, "cpu-clock"); }
+Missing CanSample() {
+  return Opens(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, -1, "cpu-clock");
+}
 
 Missing CanSampleSystemWide() {
   return Opens(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, -1, 0, "cpu-clock, system-wide");
@@ -44,7 +46,8 @@ Missing HasHardwareCycles() {
   uint64_t count = 0;
   for (volatile int i = 0; i < 1'000'000; i = i + 1) {
   }
-  if (read(fd.get(), &count, sizeof(count)) != sizeof(count) || count == 0) return "cycles opens but counts nothing";
+  if (read(fd.get(), &count, sizeof(count)) != sizeof(count) || count == 0)
+    return "cycles opens but counts nothing";
   return std::nullopt;
 }
 
@@ -56,7 +59,8 @@ Missing IsRoot() {
 Missing HasTracefs() {
   for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     std::error_code ignored;
-    if (std::filesystem::exists(std::string(root) + "/events/sched/sched_switch/id", ignored)) return std::nullopt;
+    if (std::filesystem::exists(std::string(root) + "/events/sched/sched_switch/id", ignored))
+      return std::nullopt;
   }
   return "tracefs is not mounted or not readable";
 }

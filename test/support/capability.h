@@ -14,17 +14,17 @@ namespace ksamp::testing {
 // Each returns nothing where it can be done, else the sentence why not.
 using Missing = std::optional<std::string>;
 
-Missing CanSample();                        // cpu-clock of the own thread
-Missing CanSampleSystemWide();              // cpu-clock on every CPU
-Missing HasHardwareCycles();                // `cycles` opens and counts
+Missing CanSample();            // cpu-clock of the own thread
+Missing CanSampleSystemWide();  // cpu-clock on every CPU
+Missing HasHardwareCycles();    // `cycles` opens and counts
 Missing IsRoot();
-Missing HasTracefs();                       // tracepoint ids can be read
-Missing HasTool(const std::string& name);   // in $PATH
+Missing HasTracefs();                      // tracepoint ids can be read
+Missing HasTool(const std::string& name);  // in $PATH
 
 }  // namespace ksamp::testing
 
-#define KSAMP_REQUIRE(condition)                                             \
-  do {                                                                       \
+#define KSAMP_REQUIRE(condition)                                          \
+  do {                                                                    \
     if (auto ksamp_missing = (condition)) GTEST_SKIP() << *ksamp_missing; \
   } while (false)
 

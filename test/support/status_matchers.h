@@ -18,7 +18,9 @@
 
 namespace ksamp::testing {
 
-inline const absl::Status& StatusOf(const absl::Status& status) { return status; }
+inline const absl::Status& StatusOf(const absl::Status& status) {
+  return status;
+}
 template <typename T>
 const absl::Status& StatusOf(const absl::StatusOr<T>& result) {
   return result.status();
@@ -33,7 +35,8 @@ MATCHER(IsOk, negation ? "is an error" : "is OK") {
 MATCHER_P2(StatusIs, code, message_matcher, "") {
   *result_listener << StatusOf(arg).ToString();
   return StatusOf(arg).code() == code &&
-         ::testing::ExplainMatchResult(message_matcher, std::string(StatusOf(arg).message()), result_listener);
+         ::testing::ExplainMatchResult(message_matcher, std::string(StatusOf(arg).message()),
+                                       result_listener);
 }
 
 MATCHER_P(IsOkAndHolds, value_matcher, "") {

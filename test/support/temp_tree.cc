@@ -22,7 +22,9 @@ TempTree::~TempTree() {
   fs::remove_all(root_, ignored);
 }
 
-std::string TempTree::Path(std::string_view relative) const { return root_ + "/" + std::string(relative); }
+std::string TempTree::Path(std::string_view relative) const {
+  return root_ + "/" + std::string(relative);
+}
 
 std::string TempTree::Write(std::string_view relative, std::string_view content) const {
   const std::string path = Path(relative);

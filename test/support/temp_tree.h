@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TempTree: a folder that is gone when the test ends; the root of a pretended /proc or /sys, or a place for output.
+// TempTree: a folder that is gone when the test ends; the root of a pretended /proc or /sys, or a place for
+// output.
 //
 //   TempTree tree;
 //   tree.Write("proc/7/comm", "bash\n");          // makes the folders on the way
