@@ -44,8 +44,8 @@ Missing HasHardwareCycles() {
   UniqueFd fd = OpenEvent(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, -1);
   if (!fd) return std::string("cycles cannot be opened here: ") + std::strerror(errno);
   uint64_t count = 0;
-  for (volatile int i = 0; i < 1'000'000; i = i + 1) {
-  }
+  // Something to count that no optimiser removes.
+  for (int i = 0; i < 1'000'000; ++i) asm volatile("");
   if (read(fd.get(), &count, sizeof(count)) != sizeof(count) || count == 0)
     return "cycles opens but counts nothing";
   return std::nullopt;
