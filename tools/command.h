@@ -48,6 +48,9 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 
 // The whole tool: `args` without argv[0]. Parses, runs, turns failures into messages and exit codes.
 int RunKsamp(const std::vector<std::string>& args, World& world);
+// The same with a table of commands of one's own; RunKsamp's is AllCommands().
+int RunKsampWith(const std::vector<std::unique_ptr<Command>>& commands, const std::vector<std::string>& args,
+                 World& world);
 
 }  // namespace ksamp
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/commands.h"
+
+namespace ksamp {
+
+std::vector<std::unique_ptr<Command>> AllCommands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  return commands;
+}
+
+int RunKsamp(const std::vector<std::string>& args, World& world) {
+  return RunKsampWith(AllCommands(), args, world);
+}
+
+}  // namespace ksamp

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// One maker per sub-command; each is defined in tools/NAME_command.cc. A new one also gets its line in
+// AllCommands() (tools/commands.cc).
+#ifndef KSAMP_TOOLS_COMMANDS_H_
+#define KSAMP_TOOLS_COMMANDS_H_
+
+#include <memory>
+
+#include "tools/command.h"
+
+namespace ksamp {}  // namespace ksamp
+
+#endif  // KSAMP_TOOLS_COMMANDS_H_
