@@ -54,6 +54,17 @@ function(ksamp_add_test)
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
+# ksamp_add_tool_test(NAME known_ratio LABEL live): known_ratio_test.cc, a test that runs the built tool (KSAMP_TOOL) and
+# compiles fixtures (KSAMP_CC, KSAMP_CXX). Such tests skip where the machine lacks something; ctest shows them as skipped.
+function(ksamp_add_tool_test)
+  cmake_parse_arguments(ARG "" "NAME;LABEL;TIMEOUT" "DEPS;PACKAGES" ${ARGN})
+  ksamp_add_test(NAME ${ARG_LABEL}_${ARG_NAME} SRCS ${ARG_NAME}_test.cc DEPS support ${ARG_DEPS} PACKAGES ${ARG_PACKAGES}
+                 LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  target_compile_definitions(${ARG_LABEL}_${ARG_NAME}_test PRIVATE
+    KSAMP_TOOL="$<TARGET_FILE:ksamp_cli>" KSAMP_CC="${CMAKE_C_COMPILER}" KSAMP_CXX="${CMAKE_CXX_COMPILER}")
+  add_dependencies(${ARG_LABEL}_${ARG_NAME}_test ksamp_cli)
+endfunction()
+
 # ksamp_add_benchmark(NAME record_decode SRCS record_decode_bench.cc DEPS event)
 function(ksamp_add_benchmark)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;PACKAGES" ${ARGN})
