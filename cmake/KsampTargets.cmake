@@ -31,10 +31,13 @@ function(ksamp_add_room)
   set_property(GLOBAL APPEND PROPERTY KSAMP_ROOM_PACKAGES ${ARG_PACKAGES})
 endfunction()
 
+# What needs nothing from the machine (labels unit, golden, fuzz): the part that scripts/test repeats under sanitizers.
+add_custom_target(ksamp_pure_tests)
+
 # ksamp_add_test(NAME event_record_decoder SRCS record_decoder_test.cc DEPS event support LABELS unit)
 # One executable per room keeps links few; every TEST in it is its own ctest.
 function(ksamp_add_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SRCS;DEPS;PACKAGES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "NAME;TIMEOUT" "SRCS;DEPS;PACKAGES;LABELS" ${ARGN})
   add_executable(${ARG_NAME}_test ${ARG_SRCS})
   target_link_libraries(${ARG_NAME}_test PRIVATE ksamp_flags)
   foreach(dep IN LISTS ARG_DEPS)
@@ -49,17 +52,24 @@ function(ksamp_add_test)
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
+  if("unit" IN_LIST ARG_LABELS OR "golden" IN_LIST ARG_LABELS)
+    add_dependencies(ksamp_pure_tests ${ARG_NAME}_test)
+  endif()
+  if(ARG_SERIAL)
+    set(serial RUN_SERIAL ON)
+  endif()
   include(GoogleTest)
   gtest_discover_tests(${ARG_NAME}_test TEST_PREFIX "${ARG_NAME}." DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${serial})
 endfunction()
 
 # ksamp_add_tool_test(NAME known_ratio LABEL live): known_ratio_test.cc, a test that runs the built tool (KSAMP_TOOL) and
 # compiles fixtures (KSAMP_CC, KSAMP_CXX). Such tests skip where the machine lacks something; ctest shows them as skipped.
+# They run one at a time: two recordings of the whole machine would see each other.
 function(ksamp_add_tool_test)
   cmake_parse_arguments(ARG "" "NAME;LABEL;TIMEOUT" "DEPS;PACKAGES" ${ARGN})
   ksamp_add_test(NAME ${ARG_LABEL}_${ARG_NAME} SRCS ${ARG_NAME}_test.cc DEPS support ${ARG_DEPS} PACKAGES ${ARG_PACKAGES}
-                 LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+                 LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} SERIAL)
   target_compile_definitions(${ARG_LABEL}_${ARG_NAME}_test PRIVATE
     KSAMP_TOOL="$<TARGET_FILE:ksamp_cli>" KSAMP_CC="${CMAKE_C_COMPILER}" KSAMP_CXX="${CMAKE_CXX_COMPILER}")
   add_dependencies(${ARG_LABEL}_${ARG_NAME}_test ksamp_cli)
@@ -95,6 +105,7 @@ function(ksamp_add_fuzzer)
   foreach(dep IN LISTS ARG_DEPS)
     target_link_libraries(${ARG_NAME}_fuzz_replay PRIVATE ksamp_${dep})
   endforeach()
+  add_dependencies(ksamp_pure_tests ${ARG_NAME}_fuzz_replay)
   add_test(NAME fuzz_replay.${ARG_NAME}
            COMMAND ${ARG_NAME}_fuzz_replay ${PROJECT_SOURCE_DIR}/test/fuzz/corpus/${ARG_NAME})
   set_tests_properties(fuzz_replay.${ARG_NAME} PROPERTIES LABELS fuzz TIMEOUT 300)
