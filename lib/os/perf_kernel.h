@@ -6,7 +6,7 @@
 // records, and lets CPUs vanish; so every path of the recorder runs without privilege.
 //
 // Errors keep their errno: StatusErrno(status) gives it back, because EACCES, EPERM, EBUSY, EMFILE and ENODEV
-// each need an explanation of their own (os/open_failure.h).
+// each need an explanation of their own (recorder/open_failure.h).
 //
 // Implementations may be called from several threads.
 #ifndef KSAMP_LIB_OS_PERF_KERNEL_H_
