@@ -8,21 +8,30 @@
 //   ────────┬──────────────────────┬──────────────────────┬──▶ time
 //    forked │ epoch 1: bash's maps │ epoch 2: grep's maps │
 //
-// An *epoch* is the time between exec, fork and exit of one process. Inside an epoch a mapping is valid from
-// its record's time on, until a later mapping covers its addresses (mmap over a range splits or replaces;
-// munmap is not recorded). A forked child starts with what its parent had at that moment; it shares the
-// parent's epoch instead of copying it, and copies only when the chain gets longer than a few. Each epoch
-// keeps, per elementary address range, the list of mappings by time; nearly always that list has one entry,
-// so a look-up is one binary search.
+// An *epoch* is the time between exec, fork and exit of one process. A forked child starts with what its
+// parent had at that moment, an exec with nothing. Inside an epoch a mapping is valid from its record's time
+// on, until a later mapping covers its addresses (mmap over a range cuts or replaces; munmap is not
+// recorded). Address spaces are versions of one persistent tree (mapping_tree.h), so a fork shares instead of
+// copying.
 //
-// Synthesised records have time 0: they hold from the beginning. A sample older than its epoch's first
-// mapping of the range (records of one CPU may trail another's) gets that first mapping rather than nothing.
+// What counts as code: the mapping that covered the address last, whatever its protection. A recording with
+// data mappings (perf record -d) therefore sees executable ranges hidden by later data. Only executable files
+// name the application.
+//
+// Records of one CPU may trail another's, so a sample may be older than the record of what it ran. A mapping
+// of addresses that were free until then holds from its version's beginning; a look-up that still finds
+// nothing tries the next version and the last one. Synthesised records have time 0: they hold from the
+// beginning; a synthesised FORK (its own time is 0) says who the parent is but hands down no mappings.
+//
+// EXIT changes nothing: late samples of a process belong to it until a FORK takes its pid. Guests' maps are
+// ignored.
 //
 // Pure. Build on one thread; const calls from any.
 #ifndef KSAMP_LIB_PROCESS_PROCESS_TABLE_H_
 #define KSAMP_LIB_PROCESS_PROCESS_TABLE_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,9 +55,25 @@ struct Mapping {
   FileOffset ToFileOffset(ProcessAddress ip) const { return FileOffset(ip - start + file_offset.value); }
 };
 
+inline constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+
+// Answers come with the time span [from, until) and, for mappings, the address range in which the same answer
+// holds: what a caller in a hurry may remember.
 struct ProcessState {
   uint32_t epoch = 0;  // number of the epoch, dense over the whole table
-  uint32_t app = 0;    // names(): basename of the main executable, else of the comm (decision 12)
+  uint32_t app = 0;    // names(): basename of the main executable, else the comm (decision 12)
+  uint64_t from = 0, until = kForever;
+};
+
+struct ThreadComm {
+  uint32_t name = 0;  // names()
+  uint64_t from = 0, until = kForever;
+};
+
+struct FoundMapping {
+  const Mapping* mapping = nullptr;  // null: nothing covers it
+  ProcessAddress start{0}, end{0};   // ⊆ the mapping: later ones may have cut it
+  uint64_t from = 0, until = kForever;
 };
 
 class ProcessTable {
@@ -58,12 +83,14 @@ class ProcessTable {
   // The epoch of `pid` at `time`; nothing where the pid never appeared in a side record.
   std::optional<ProcessState> StateAt(uint32_t pid, uint64_t time) const;
   // The mapping of `ip` in that epoch at `time`.
-  const Mapping* Find(uint32_t epoch, ProcessAddress ip, uint64_t time) const;
-  // Kernel space: the kernel itself, modules by their ranges, BPF images from KSYMBOL. Null: no map covers
-  // it.
-  const Mapping* FindKernel(ProcessAddress ip, uint64_t time) const;
-  // Command name of a thread at a time, as an id of names(). Unknown threads: ":TID" as perf prints them.
-  uint32_t CommAt(uint32_t pid, uint32_t tid, uint64_t time) const;
+  FoundMapping Find(uint32_t epoch, ProcessAddress ip, uint64_t time) const;
+  // Kernel space: the kernel itself, modules by their ranges, BPF images from KSYMBOL.
+  FoundMapping FindKernel(ProcessAddress ip, uint64_t time) const;
+  // Whether any record told where the kernel lies.
+  bool has_kernel_map() const;
+  // Command name of a thread at a time; nothing for a thread no record named (perf prints ":TID"). Thread 0,
+  // idle, is "swapper".
+  std::optional<ThreadComm> CommAt(uint32_t tid, uint64_t time) const;
 
   const std::vector<Image>& images() const;
   const StringPool& names() const;
