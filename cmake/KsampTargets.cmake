@@ -12,8 +12,6 @@ if(KSAMP_WERROR)
   target_compile_options(ksamp_flags INTERFACE -Werror)
 endif()
 
-configure_file(${PROJECT_SOURCE_DIR}/include/ksamp/version.h.in ${PROJECT_BINARY_DIR}/include/ksamp/version.h @ONLY)
-
 # ksamp_add_room(NAME event SRCS a.cc b.cc DEPS base PACKAGES absl::status)
 # A room is a static library ksamp_<name>; its objects also go into the installed library.
 function(ksamp_add_room)
