@@ -94,7 +94,8 @@ class LayeringTest(TreeTest):
 
 class MirrorTest(TreeTest):
     ORDER = {"lib/base/a.cc": "", "lib/base/h.h": "", "test/base/a_test.cc": "", "test/base/h_test.cc": "",
-             "test/base/CMakeLists.txt": "ksamp_add_test(NAME base SRCS a_test.cc h_test.cc DEPS base)"}
+             "test/support/s.cc": "", "test/base/s_test.cc": "",
+             "test/base/CMakeLists.txt": "ksamp_add_test(NAME base SRCS a_test.cc h_test.cc s_test.cc DEPS base)"}
 
     def test_order_is_silent(self):
         self.assertEqual(self.problems(mirror.check, self.ORDER), [])
@@ -104,11 +105,11 @@ class MirrorTest(TreeTest):
 
     def test_test_without_source(self):
         self.assertEqual(self.problems(mirror.check, self.ORDER | {
-            "test/base/b_test.cc": "", "test/base/CMakeLists.txt": "SRCS a_test.cc b_test.cc h_test.cc"}),
+            "test/base/b_test.cc": "", "test/base/CMakeLists.txt": "SRCS a_test.cc b_test.cc h_test.cc s_test.cc"}),
             ["test/base/b_test.cc: has no lib/base/b.cc or .h"])
 
     def test_test_that_is_not_built(self):
-        self.assertEqual(self.problems(mirror.check, self.ORDER | {"test/base/CMakeLists.txt": "SRCS h_test.cc # a_test.cc"}),
+        self.assertEqual(self.problems(mirror.check, self.ORDER | {"test/base/CMakeLists.txt": "SRCS h_test.cc s_test.cc # a_test.cc"}),
                          ["test/base/a_test.cc: is not in test/base/CMakeLists.txt, so it never runs"])
 
 

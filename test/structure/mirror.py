@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where a source of lib/ has no test file, a test file has no source, or a test file is not built.
 
-lib/ROOM/x.cc is tested by test/ROOM/x_test.cc: whoever changes the one knows where the other is, and a file nobody
+lib/ROOM/x.cc is tested by test/ROOM/x_test.cc (as is test/support/x.cc, in the room it serves): whoever changes the one knows where the other is, and a file nobody
 tests is seen. x.h without x.cc may have a test, and needs none: its users test it.
 """
 
@@ -41,7 +41,8 @@ def check_room(root, room):
         if not test.stem.endswith("_test"):
             continue
         stem = test.stem.removesuffix("_test")
-        has_source = any((root / "lib" / room / f"{stem}{suffix}").exists() for suffix in (".cc", ".h"))
+        has_source = any((root / home / f"{stem}{suffix}").exists()
+                         for home in (f"lib/{room}", "test/support") for suffix in (".cc", ".h"))
         if not has_source and str(name) not in EXCEPTIONS:
             yield f"{name}: has no lib/{room}/{stem}.cc or .h"
         if test.name not in built:
