@@ -97,7 +97,7 @@ KSAMP_EXPORT std::vector<ListedEvent> ListEvents(const EventCatalog& catalog);
 // recordings.
 KSAMP_EXPORT std::string EventName(uint32_t type, uint64_t config);
 // One sentence for a report's header: "CPU clock", "CPU cycles, halted ones excluded"; empty where unknown.
-KSAMP_EXPORT std::string_view EventDescription(std::string_view name);
+KSAMP_EXPORT std::string_view DescribeEvent(std::string_view name);
 
 }  // namespace ksamp
 
