@@ -33,6 +33,16 @@ bool IsSampling(const perf_event_attr& attr) {
   return attr.sample_period != 0 && !dummy;
 }
 
+// Bytes an older kernel does not know, and that ask for something.
+bool HasTail(const perf_event_attr& attr, uint32_t known) {
+  const char* bytes = reinterpret_cast<const char*>(&attr);
+  const size_t size = std::min<size_t>(attr.size, sizeof(attr));
+  for (size_t i = known; i < size; ++i) {
+    if (bytes[i] != 0) return true;
+  }
+  return false;
+}
+
 struct RecordHeader {
   uint32_t type;
   uint16_t misc;
@@ -203,7 +213,7 @@ absl::StatusOr<UniqueFd> FakePerfKernel::Open(const perf_event_attr& attr, pid_t
     return ErrnoStatus(error, StrCat("perf_event_open type ", attr.type, " config ", Hex(attr.config),
                                      " pid ", pid, " cpu ", cpu));
   };
-  if (attr.size > options_.max_attr_size) return refused(E2BIG);
+  if (HasTail(attr, options_.max_attr_size)) return refused(E2BIG);
   if (pid == -1 && cpu == -1) return refused(EINVAL);
   for (const Rule& rule : refusals_) {
     if (rule.when(request)) return refused(rule.error);

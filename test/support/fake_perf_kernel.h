@@ -38,7 +38,7 @@ struct FakeRequest {
 
 struct FakeKernelOptions {
   int cpus = 2;
-  uint32_t max_attr_size = sizeof(perf_event_attr);  // larger: E2BIG
+  uint32_t max_attr_size = sizeof(perf_event_attr);  // non-zero bytes behind it: E2BIG
   size_t max_events = SIZE_MAX;                      // more open at once: EMFILE
   size_t mlock_bytes = SIZE_MAX;                     // rings beyond: EPERM
   int samples_per_poll = 0;                          // of every enabled event
