@@ -154,7 +154,9 @@ absl::Status ZstdStreamDecoder::Decode(std::span<const std::byte> piece, const S
     const size_t hint = ZSTD_decompressStream(context_->decoder, &out, &in);
     if (ZSTD_isError(hint)) return absl::DataLossError(StrCat("decompress zstd: ", ZSTD_getErrorName(hint)));
     context_->hint = hint;
-    full = out.pos == out.size;  // There may be more behind a full buffer even without new input.
+    // Behind a full buffer there may be more without new input, but not behind the end of a frame: asked
+    // again there, zstd would begin the next one.
+    full = out.pos == out.size && hint != 0;
     if (out.pos == 0) continue;
     if (absl::Status status = sink(std::span(context_->piece).first(out.pos)); !status.ok()) return status;
   }
