@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ksamp/symbolizer.h"
+
+#include <utility>
+
+#include "lib/object/demangle.h"
+#include "lib/symbol/image_index.h"
+#include "lib/symbol/kernel_symbolizer.h"
+#include "lib/symbol/user_symbolizer.h"
+
+namespace ksamp {
+namespace {
+
+ImageSymbols Unresolved(size_t count, UnresolvedReason reason) {
+  SymbolCollector collect(count);
+  collect.NoneFound(reason);
+  return std::move(collect).Take();
+}
+
+class SymbolizerOfAll : public Symbolizer {
+ public:
+  explicit SymbolizerOfAll(SymbolizerOptions options)
+      : options_(std::move(options)),
+        index_(options_.image_paths),
+        kernel_(options_),
+        user_(options_, &index_) {}
+
+  ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) override {
+    switch (image.kind) {
+      case ImageKind::kFile:
+      case ImageKind::kVdso:
+        return user_.Resolve(image, addresses);
+      case ImageKind::kKernel:
+      case ImageKind::kModule:
+      case ImageKind::kBpf:
+        return kernel_.Resolve(image, addresses);
+      case ImageKind::kAnonymous:
+        return Unresolved(addresses.size(), UnresolvedReason::kAnonymousMemory);
+      case ImageKind::kUnknown:
+        break;
+    }
+    return Unresolved(addresses.size(), UnresolvedReason::kNoMapping);
+  }
+
+ private:
+  const SymbolizerOptions options_;
+  ImageIndex index_;
+  KernelSymbolizer kernel_;
+  UserSymbolizer user_;
+};
+
+}  // namespace
+
+std::unique_ptr<Symbolizer> Symbolizer::Create(SymbolizerOptions options) {
+  return std::make_unique<SymbolizerOfAll>(std::move(options));
+}
+
+std::string_view Text(UnresolvedReason reason) {
+  switch (reason) {
+    case UnresolvedReason::kNone:
+      return "resolved";
+    case UnresolvedReason::kImageHasNoSymbols:
+      return "no symbols in image";
+    case UnresolvedReason::kBetweenSymbols:
+      return "no symbol covers the address";
+    case UnresolvedReason::kFileNotFound:
+      return "file not found";
+    case UnresolvedReason::kFileNotReadable:
+      return "file not readable";
+    case UnresolvedReason::kFileReplaced:
+      return "file replaced since the recording";
+    case UnresolvedReason::kNotAnElfFile:
+      return "not an ELF file";
+    case UnresolvedReason::kKernelSymbolsHidden:
+      return "kernel symbols hidden by kptr_restrict";
+    case UnresolvedReason::kNoKernelSymbols:
+      return "no symbols of the recorded kernel";
+    case UnresolvedReason::kNoMapping:
+      return "no mapping covers the address";
+    case UnresolvedReason::kUnknownProcess:
+      return "unknown process";
+    case UnresolvedReason::kAnonymousMemory:
+      return "anonymous memory";
+    case UnresolvedReason::kHypervisor:
+      return "hypervisor";
+    case UnresolvedReason::kGuest:
+      return "guest";
+  }
+  return "unknown reason";
+}
+
+std::string Demangle(std::string_view name, DemangleStyle style) {
+  if (style == DemangleStyle::kNone) return std::string(name);
+  return DemangleSymbol(name).value_or(std::string(name));
+}
+
+}  // namespace ksamp
