@@ -61,8 +61,9 @@ struct ReadValue {
 // PERF_SAMPLE_READ: one counter, or a group's. Bytes are decoded on demand: ReadFormatValue() in lib/event.
 struct ReadValues {
   std::optional<uint64_t> time_enabled, time_running;
-  uint64_t count = 0;                 // number of values
-  std::span<const std::byte> values;  // raw, layout by read_format
+  uint64_t count = 0;  // number of values
+  // Raw, layout by read_format. A group: its values. One counter: the whole field, value and times included.
+  std::span<const std::byte> values;
 };
 
 struct UserRegs {

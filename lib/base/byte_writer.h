@@ -26,6 +26,8 @@ class ByteWriter {
   std::span<const std::byte> bytes() const { return bytes_; }
   std::vector<std::byte> Take() && { return std::move(bytes_); }
   void Clear() { bytes_.clear(); }
+  // Forgets what was written behind `size`: a record that turned out not to fit. Requires: size <= size().
+  void TruncateTo(size_t size) { bytes_.resize(size); }
 
   template <typename T>
   void Put(const T& value) {

@@ -5,7 +5,10 @@
 //
 // Host byte order only: recordings of the other order are turned round once, record by record, by
 // SwapRecord() (the reader does it while spooling). A record that promises more than its bytes hold is
-// DataLoss naming record type, field and offset; nothing outside raw.bytes is ever read. Pure; any thread.
+// DataLoss naming record type, field and offset; nothing outside raw.bytes is ever read. Arrays of numbers
+// are handed out in place, so raw.bytes must start at a multiple of 8 in memory, as records do in the
+// kernel's ring and in its files; a reader copies others (a pipe's may be odd) first, else they are DataLoss
+// too. Pure; any thread.
 #ifndef KSAMP_LIB_EVENT_RECORD_DECODER_H_
 #define KSAMP_LIB_EVENT_RECORD_DECODER_H_
 
@@ -29,7 +32,8 @@ ReadValue DecodeReadValue(const ReadValues& values, uint64_t read_format, uint64
 struct BranchEntry {
   uint64_t from = 0, to = 0, flags = 0;
 };
-// The branch stack of a sample, newest first.
+// The branch stack of a sample, newest first. `sample.branch_stack` is the whole field: number, [index],
+// entries, [counters].
 std::vector<BranchEntry> DecodeBranchStack(const SampleRecord& sample, const SampleLayout& layout);
 
 // Turns one whole record (header already in host order) from the other byte order, in place. Types it does

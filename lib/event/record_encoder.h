@@ -14,7 +14,9 @@
 namespace ksamp {
 
 // Appends the record to `out`. Fields the layout asks for and the record lacks are written as zero; fields
-// the layout lacks are left out. InvalidArgument: longer than 65 535 bytes, or UnknownRecord.
+// the layout lacks are left out; a raw field is filled up to whole words, as the kernel's are.
+// InvalidArgument, and nothing appended: longer than 65 535 bytes, arrays that do not fit the layout, or
+// UnknownRecord.
 absl::Status EncodeRecord(const Record& record, const SampleLayout& layout, ByteWriter& out);
 
 }  // namespace ksamp

@@ -73,6 +73,9 @@ class SampleLayout {
   }
 
  private:
+  void PlaceFixedFields();
+  void PlaceTrailer();
+
   template <typename T>
   static void Load(const std::byte* record, uint16_t at, T* out) {
     if (at != kAbsent) std::memcpy(out, record + at, sizeof(T));
