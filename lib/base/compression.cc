@@ -123,6 +123,11 @@ absl::StatusOr<std::vector<std::byte>> InflateZlib(std::span<const std::byte> by
   return out;
 }
 
+uint32_t Crc32(std::span<const std::byte> bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
 absl::StatusOr<std::vector<std::byte>> CompressZstd(std::span<const std::byte> bytes, int level) {
   std::vector<std::byte> out(ZSTD_compressBound(bytes.size()));
   const size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level);

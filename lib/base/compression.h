@@ -7,6 +7,7 @@
 #define KSAMP_LIB_BASE_COMPRESSION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -28,6 +29,9 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<co
 
 // zlib format (ELF SHF_COMPRESSED), whose size is known: exactly `size` bytes or an error.
 absl::StatusOr<std::vector<std::byte>> InflateZlib(std::span<const std::byte> bytes, size_t size);
+
+// The CRC-32 of zlib and .gnu_debuglink.
+uint32_t Crc32(std::span<const std::byte> bytes);
 
 // One complete zstd frame with its size in the header.
 absl::StatusOr<std::vector<std::byte>> CompressZstd(std::span<const std::byte> bytes, int level);

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <memory>
 
+#include "lib/object/rust_v0.h"
+#include "lib/object/utf8.h"
+
 namespace ksamp {
 namespace {
 
@@ -29,19 +32,6 @@ struct Escape {
 };
 constexpr Escape kRustEscapes[] = {{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"},
                                    {"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","}};
-
-void AppendUtf8(std::string* out, uint32_t c) {
-  const auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xc0 | c >> 6), put(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    put(0xe0 | c >> 12), put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
-  } else {
-    put(0xf0 | c >> 18), put(0x80 | (c >> 12 & 0x3f)), put(0x80 | (c >> 6 & 0x3f)), put(0x80 | (c & 0x3f));
-  }
-}
 
 // "$LT$", "$u7b$": appends what it stands for; false where it stands for nothing.
 bool AppendRustEscape(std::string_view code, std::string* out) {
@@ -101,11 +91,52 @@ std::optional<std::string> Itanium(const std::string& name) {
   return demangled;
 }
 
+void ReplaceAll(std::string* text, std::string_view from, std::string_view to) {
+  std::string out;
+  size_t begin = 0;
+  for (size_t at; (at = text->find(from, begin)) != std::string::npos; begin = at + from.size()) {
+    out.append(*text, begin, at - begin).append(to);
+  }
+  *text = out.append(*text, begin);
+}
+
+// Template arguments that are nearly always the default, as they begin.
+constexpr std::string_view kDefaultArguments[] = {", std::char_traits<", ", std::allocator<",
+                                                  ", std::less<",        ", std::hash<",
+                                                  ", std::equal_to<",    ", std::default_delete<"};
+constexpr Escape kShortSpellings[] = {{"std::basic_string<char>", "string"},
+                                      {"std::basic_string_view<char>", "string_view"},
+                                      {"std::basic_ostream<char>", "ostream"},
+                                      {"std::basic_istream<char>", "istream"},
+                                      {"std::basic_string<wchar_t>", "wstring"}};
+
+// ", std::allocator<int> >" -> ">": each argument that begins so, up to its own closing bracket.
+void DropDefaultArgument(std::string* name, std::string_view argument) {
+  std::string out;
+  size_t begin = 0;
+  for (size_t at; (at = name->find(argument, begin)) != std::string::npos;) {
+    out.append(*name, begin, at - begin);
+    size_t end = at + argument.size();
+    for (int depth = 1; end < name->size() && depth > 0; ++end) {
+      depth += (*name)[end] == '<' ? 1 : (*name)[end] == '>' ? -1 : 0;
+    }
+    if (end + 1 < name->size() && (*name)[end] == ' ' && (*name)[end + 1] == '>') ++end;
+    begin = end;
+  }
+  *name = out.append(*name, begin);
+}
+
 }  // namespace
 
 std::optional<std::string> DemangleSymbol(std::string_view name) {
   if (name.size() < 3 || name.size() > kMaxMangledBytes || name.find('\0') != std::string_view::npos) {
     return std::nullopt;
+  }
+  if (name.starts_with("_R")) {
+    const size_t end = std::min(name.find_first_of(".@$"), name.size());
+    std::optional<std::string> demangled = DemangleRustV0(name.substr(0, end), kMaxDemangledBytes);
+    if (demangled) demangled->append(name.substr(end));
+    return demangled;
   }
   if (!name.starts_with("_Z") && !name.starts_with("__Z")) return std::nullopt;
   if (std::optional<std::string> whole = Itanium(std::string(name))) return whole;
@@ -120,6 +151,16 @@ std::optional<std::string> DemangleSymbol(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+std::string ShortenCxxName(std::string name) {
+  if (name.find('<') == std::string::npos && name.find("std::") == std::string::npos) return name;
+  for (std::string_view version : {"std::__cxx11::", "std::__1::"}) ReplaceAll(&name, version, "std::");
+  for (std::string_view argument : kDefaultArguments) DropDefaultArgument(&name, argument);
+  for (const Escape& spelling : kShortSpellings) ReplaceAll(&name, spelling.code, spelling.text);
+  ReplaceAll(&name, "std::", "");
+  ReplaceAll(&name, "> >", ">>");
+  return name;
 }
 
 }  // namespace ksamp

@@ -23,6 +23,14 @@ inline constexpr size_t kMaxDemangledBytes = 256 << 10;
 
 std::optional<std::string> DemangleSymbol(std::string_view name);
 
+// A demangled C++ name with what nobody reads left out: versioned namespaces, template arguments that are the
+// default (allocator, char_traits, less, hash, equal_to, default_delete), "std::", and blanks between closing
+// brackets; basic_string<char> and its like by their short names.
+//
+//   std::vector<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, …> ->
+//   vector<string>
+std::string ShortenCxxName(std::string name);
+
 }  // namespace ksamp
 
 #endif  // KSAMP_LIB_OBJECT_DEMANGLE_H_

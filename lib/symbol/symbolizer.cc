@@ -6,6 +6,7 @@
 #include "lib/object/demangle.h"
 #include "lib/symbol/image_index.h"
 #include "lib/symbol/kernel_symbolizer.h"
+#include "lib/symbol/module_symbolizer.h"
 #include "lib/symbol/user_symbolizer.h"
 
 namespace ksamp {
@@ -23,6 +24,7 @@ class SymbolizerOfAll : public Symbolizer {
       : options_(std::move(options)),
         index_(options_.image_paths),
         kernel_(options_),
+        modules_(options_, &index_, &kernel_),
         user_(options_, &index_) {}
 
   ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) override {
@@ -31,9 +33,10 @@ class SymbolizerOfAll : public Symbolizer {
       case ImageKind::kVdso:
         return user_.Resolve(image, addresses);
       case ImageKind::kKernel:
-      case ImageKind::kModule:
       case ImageKind::kBpf:
         return kernel_.Resolve(image, addresses);
+      case ImageKind::kModule:
+        return modules_.Resolve(image, addresses);
       case ImageKind::kAnonymous:
         return Unresolved(addresses.size(), UnresolvedReason::kAnonymousMemory);
       case ImageKind::kUnknown:
@@ -46,6 +49,7 @@ class SymbolizerOfAll : public Symbolizer {
   const SymbolizerOptions options_;
   ImageIndex index_;
   KernelSymbolizer kernel_;
+  ModuleSymbolizer modules_;
   UserSymbolizer user_;
 };
 
@@ -91,7 +95,9 @@ std::string_view Text(UnresolvedReason reason) {
 
 std::string Demangle(std::string_view name, DemangleStyle style) {
   if (style == DemangleStyle::kNone) return std::string(name);
-  return DemangleSymbol(name).value_or(std::string(name));
+  std::optional<std::string> demangled = DemangleSymbol(name);
+  if (!demangled) return std::string(name);
+  return style == DemangleStyle::kSmart ? ShortenCxxName(*std::move(demangled)) : *std::move(demangled);
 }
 
 }  // namespace ksamp

@@ -12,6 +12,7 @@
 
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
+#include "lib/object/debug_file_finder.h"
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
 
@@ -51,6 +52,11 @@ bool SaysMore(UnresolvedReason reason, UnresolvedReason than) {
 std::string MapFilesEntry(const Image& image) {
   const std::string start = StrCat(Hex(image.start.value)), end = StrCat(Hex(image.end.value));
   return StrCat("map_files/", start.substr(2), "-", end.substr(2));
+}
+
+bool HasSymtab(const ElfImage& elf) {
+  return std::any_of(elf.sections().begin(), elf.sections().end(),
+                     [](const ElfSection& section) { return section.type == SHT_SYMTAB; });
 }
 
 // The kernel's link from a mapping to its file still names the recorded path.
@@ -155,6 +161,15 @@ UserSymbolizer::Opened UserSymbolizer::OpenVdso(const Image& image) {
   return opened;
 }
 
+std::vector<std::string> UserSymbolizer::DebugDirs() const {
+  std::vector<std::string> directories;
+  if (!options_.root.empty()) {
+    for (const std::string& directory : options_.debug_dirs) directories.push_back(options_.root + directory);
+  }
+  directories.insert(directories.end(), options_.debug_dirs.begin(), options_.debug_dirs.end());
+  return directories;
+}
+
 void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets,
                                SymbolCollector* collect) {
   const ElfImage& elf = *opened.elf;
@@ -169,8 +184,20 @@ void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> f
   SymbolTableBuilder builder(wanted);
   size_t symbols = AddElfSymbols(elf, &builder);
   symbols += AddPltSymbols(elf, &builder);
-  const SymbolTable table = std::move(builder).Build();
   collect->SetFile(opened.path);
+  // Stripped: the rest of the symbols is elsewhere. The table's names point into these two.
+  DebugFile debug;
+  std::optional<ElfImage> mini;
+  if (!HasSymtab(elf)) {
+    debug = FindDebugFile(elf, opened.path, DebugDirs());
+    if (debug.elf) {
+      symbols += AddElfSymbols(*debug.elf, &builder);
+      collect->SetFile(debug.path);
+    } else if ((mini = ReadMiniDebugInfo(elf))) {
+      symbols += AddElfSymbols(*mini, &builder);
+    }
+  }
+  const SymbolTable table = std::move(builder).Build();
   const UnresolvedReason missing =
       symbols == 0 ? UnresolvedReason::kImageHasNoSymbols : UnresolvedReason::kBetweenSymbols;
   for (size_t i = 0; i < file_offsets.size(); ++i) {

@@ -10,6 +10,8 @@
 // then -p must have exactly one. The process is asked only on a live machine, and without a build-id only
 // where it still maps that range.
 //
+// Where the file is stripped, its debug file (debug_file_finder.h) or .gnu_debugdata adds symbols.
+//
 // Any number of threads may call for different images.
 #ifndef KSAMP_LIB_SYMBOL_USER_SYMBOLIZER_H_
 #define KSAMP_LIB_SYMBOL_USER_SYMBOLIZER_H_
@@ -43,6 +45,7 @@ class UserSymbolizer {
     std::vector<std::string> notes;
   };
   Opened OpenFile(const Image& image);
+  std::vector<std::string> DebugDirs() const;
   Opened OpenVdso(const Image& image);
   bool Try(const std::string& path, const Image& image, Opened* opened);
   void TryProcess(const Image& image, Opened* opened);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/symbol/module_symbolizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "test/support/elf_builder.h"
+#include "test/support/temp_tree.h"
+
+namespace ksamp {
+namespace {
+
+using ::ksamp::testing::ElfBuilder;
+using ::ksamp::testing::TempTree;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr uint64_t kBase = 0xffffffffc067b000;
+
+// As a real module lies: the unlikely part before .text.
+constexpr std::string_view kSections =
+    "nf_tables .text.unlikely 0xffffffffc067b000\n"
+    "nf_tables .text 0xffffffffc067b100\n"
+    "nf_tables .init.text 0x0000000000000000\n"
+    "other .text 0xffffffffc0900000\n";
+
+std::string ModuleFile(std::string_view build_id) {
+  ElfBuilder elf({.type = ET_REL});
+  const uint16_t text = elf.AddCode(".text", 0, 0x80), unlikely = elf.AddCode(".text.unlikely", 0, 0x40);
+  elf.AddBuildId(build_id);
+  elf.AddSymbol("nft_do_chain", 0x10, 0x20, text);
+  elf.AddSymbol("nft_trace", 0, 0x10, unlikely);
+  return elf.Build();
+}
+
+class ModuleSymbolizerTest : public ::testing::Test {
+ protected:
+  ModuleSymbolizerTest() {
+    options_.live_machine = false;
+    options_.kernel.modules = "nf_tables 32768 0 - Live 0xffffffffc067b000\n";
+    options_.kernel.module_sections = kSections;
+    image_.kind = ImageKind::kModule;
+    image_.path = "[nf_tables]";
+    image_.module_base = ProcessAddress(kBase);
+  }
+  ImageSymbols Resolve(std::vector<uint64_t> addresses) {
+    ImageIndex index(options_.image_paths);
+    KernelSymbolizer kernel(options_);
+    return ModuleSymbolizer(options_, &index, &kernel).Resolve(image_, addresses);
+  }
+  static std::vector<std::string> Names(const ImageSymbols& found) {
+    std::vector<std::string> names;
+    for (const ResolvedAddress& address : found.addresses) {
+      names.push_back(address.symbol ? found.symbols[*address.symbol].name
+                                     : "[" + std::string(Text(address.reason)) + "]");
+    }
+    return names;
+  }
+
+  TempTree tree_;
+  SymbolizerOptions options_;
+  Image image_;
+};
+
+TEST_F(ModuleSymbolizerTest, SymbolsFromTheTableAddressesOfTheFile) {
+  options_.kernel.kallsyms =
+      "ffffffffc067b110 t nft_do_chain\t[nf_tables]\n"
+      "ffffffffc067b000 t nft_trace\t[nf_tables]\n";
+  const ImageSymbols found = Resolve({kBase + 4, kBase + 0x118, kBase + 0x9000});
+  EXPECT_THAT(Names(found), ElementsAre("nft_trace", "nft_do_chain", "[no symbol covers the address]"));
+  EXPECT_EQ(found.addresses[0].elf, ElfAddress(0x4)) << "in .text.unlikely";
+  EXPECT_EQ(found.addresses[1].elf, ElfAddress(0x18)) << "in .text, not 0x118";
+  EXPECT_THAT(found.notes, IsEmpty());
+}
+
+TEST_F(ModuleSymbolizerTest, WithoutAnchorsTheDistanceToTheBeginAndANote) {
+  options_.kernel.module_sections.clear();
+  options_.kernel.kallsyms = "ffffffffc067b110 t nft_do_chain\t[nf_tables]\n";
+  const ImageSymbols found = Resolve({kBase + 0x118});
+  EXPECT_THAT(Names(found), ElementsAre("nft_do_chain"));
+  EXPECT_EQ(found.addresses[0].elf, ElfAddress(0x118));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("was not recorded")));
+}
+
+TEST_F(ModuleSymbolizerTest, SymbolsFromTheFileWhereTheTableHasNone) {
+  options_.kernel.kallsyms = "ffffffff81000000 T _text\n";
+  EXPECT_THAT(Names(Resolve({kBase + 0x118})), ElementsAre("[no symbols in image]"));
+  const std::string path = tree_.Write("kernel/net/nf-tables.ko", ModuleFile("aaaa"));
+  options_.image_paths = {tree_.root()};
+  const ImageSymbols found = Resolve({kBase + 4, kBase + 0x118, kBase + 0x150, kBase + 0x7000});
+  EXPECT_THAT(Names(found), ElementsAre("nft_trace", "nft_do_chain", "[no symbol covers the address]",
+                                        "[no symbol covers the address]"));
+  EXPECT_EQ(found.symbols[1].start, kBase + 0x110);
+  EXPECT_EQ(found.file, path);
+  image_.build_id = {'b', 'b', 'b', 'b'};
+  const ImageSymbols refused = Resolve({kBase + 0x118});
+  EXPECT_THAT(Names(refused), ElementsAre("[no symbols in image]"));
+  EXPECT_THAT(refused.notes, Contains(HasSubstr("another build")));
+}
+
+TEST_F(ModuleSymbolizerTest, WithoutAnyTableTheReasonIsTheKernels) {
+  EXPECT_THAT(Names(Resolve({kBase + 4})), ElementsAre("[no symbols of the recorded kernel]"));
+}
+
+TEST_F(ModuleSymbolizerTest, AnchorLines) {
+  const auto anchors = ParseSectionAnchors(kSections, "nf-tables");
+  ASSERT_EQ(anchors.size(), 2u);
+  EXPECT_EQ(anchors[1].section, ".text");
+  EXPECT_EQ(anchors[1].address, kBase + 0x100);
+  EXPECT_THAT(ParseSectionAnchors("nf_tables .text\nnf_tables  0x1 x\nnf_tables .text zz\n", "nf_tables"),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace ksamp
