@@ -93,7 +93,7 @@ struct ProfileEvent {
   bool frequency_mode = false;  // shares are by period then
   bool clock = false;           // a timer, not a counter: idle is counted
   uint64_t period_or_frequency = 0;
-  std::string note;  // why this event and not the wished one; empty: as asked
+  std::string note = {};  // why this event and not the wished one; empty: as asked
 };
 
 // Where every sample went. Per event, same order as Profile::events; sum over all with Total().
@@ -101,8 +101,9 @@ struct Conservation {
   uint64_t taken = 0;
   uint64_t counted = 0;  // in Profile::entries
   uint64_t idle = 0;
-  std::map<std::string, uint64_t> filtered;  // by the filter that took it: "time", "cpu", "comm", "symbol", …
-  std::map<std::string, uint64_t> dropped;  // by cause: "malformed record", "no address in the sample"
+  std::map<std::string, uint64_t> filtered =
+      {};  // by the filter that took it: "time", "cpu", "comm", "symbol", …
+  std::map<std::string, uint64_t> dropped = {};  // by cause: "malformed record", "no address in the sample"
   uint64_t FilteredTotal() const;
   uint64_t DroppedTotal() const;
   bool Holds() const { return taken == counted + idle + FilteredTotal() + DroppedTotal(); }
@@ -145,12 +146,12 @@ struct TimeRange {
 };
 
 struct ProfileOptions {
-  Separation separate;
-  std::optional<TimeRange> time;
-  std::vector<uint32_t> cpus, pids, tids;  // empty: all
-  std::vector<std::string> comms, events;  // exact names; empty: all
-  bool count_idle = false;                 // --idle
-  unsigned threads = 0;                    // 0: one per CPU
+  Separation separate = {};
+  std::optional<TimeRange> time = {};
+  std::vector<uint32_t> cpus = {}, pids = {}, tids = {};  // empty: all
+  std::vector<std::string> comms = {}, events = {};       // exact names; empty: all
+  bool count_idle = false;                                // --idle
+  unsigned threads = 0;                                   // 0: one per CPU
 };
 
 // InvalidArgument: an event name that the recording lacks, a time range on a recording without times.
@@ -165,10 +166,13 @@ KSAMP_EXPORT void Symbolize(Profile& profile, Symbolizer& symbolizer, const Prof
 
 // Filters that need names; matching samples are moved to Conservation::filtered, never just gone.
 struct SymbolFilters {
-  std::vector<std::string> include_symbols, exclude_symbols;  // exact, mangled or demangled
-  std::vector<std::string> images, exclude_images;  // globs on path or basename (image:, image-exclude:)
-  std::vector<std::string> apps;                    // bare words of a profile specification: image or app
-  bool exclude_dependent = false;                   // -x: libraries, kernel and modules below an app
+  std::vector<std::string> include_symbols = {}, exclude_symbols = {};  // exact, mangled or demangled
+  // Globs on an image's path or basename (lib-image:, --only-images).
+  std::vector<std::string> images = {};
+  // Globs on image or application: with its application go its libraries (image:, bare words of a profile
+  // specification; image-exclude:).
+  std::vector<std::string> apps = {}, exclude_images = {};
+  bool exclude_dependent = false;  // -x: libraries, kernel and modules below an app
 };
 KSAMP_EXPORT void ApplySymbolFilters(Profile& profile, const SymbolFilters& filters);
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/profile/sample_counter.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+
+#include "lib/base/str_cat.h"
+#include "lib/profile/sample_walk.h"
+
+namespace ksamp {
+namespace {
+
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+
+bool Contains(const std::vector<uint32_t>& list, uint32_t value) {
+  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+std::string_view Text(FilterCause cause) {
+  static constexpr std::string_view kTexts[] = {"event", "time", "cpu", "pid", "tid", "comm"};
+  return kTexts[static_cast<size_t>(cause)];
+}
+
+std::string_view Text(DropCause cause) {
+  static constexpr std::string_view kTexts[] = {"malformed record", "no address in the sample",
+                                                "no event has its id"};
+  return kTexts[static_cast<size_t>(cause)];
+}
+
+SampleCounter::SampleCounter(const CountingPlan& plan)
+    : plan_(plan),
+      single_event_(plan.events.size() == 1),
+      cpu_matters_(plan.options->separate.cpu || !plan.options->cpus.empty()),
+      comm_matters_(plan.options->separate.comm || !plan.options->comms.empty()),
+      contexts_(kContexts),
+      places_(kPlaces),
+      tallies_(plan.events.size()) {}
+
+std::string_view SampleCounter::Name(uint32_t id) const {
+  const StringPool& names = plan_.table->names();
+  return id < names.size() ? names.Get(id) : extra_names_.Get(id - static_cast<uint32_t>(names.size()));
+}
+
+void SampleCounter::CountChunk(const Recording::Chunk& chunk) {
+  ForEachSample(chunk, [this](const std::byte* record, uint16_t size, uint16_t misc, uint64_t offset) {
+    CountSample(record, size, misc, offset);
+  });
+  Flush();
+}
+
+// Several events are told apart by an id at one place, the same for all of them.
+inline uint32_t SampleCounter::EventOf(const std::byte* record, size_t size) const {
+  const uint16_t id_at = plan_.events.front().layout.id_at();
+  if (id_at == SampleLayout::kAbsent || size < size_t{id_at} + 8) return 0;
+  const auto it = plan_.event_of_id.find(LoadAt<uint64_t>(record + id_at));
+  return it == plan_.event_of_id.end() ? kNone32 : it->second;
+}
+
+inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, uint16_t misc,
+                                       uint64_t offset) {
+  const uint32_t event = single_event_ ? 0 : EventOf(record, size);
+  if (event == kNone32) [[unlikely]] {
+    // It belongs to no event; the sum of all must hold, so the first one carries it.
+    ++tallies_[0].taken;
+    ++tallies_[0].dropped[static_cast<size_t>(DropCause::kUnknownEvent)];
+    return;
+  }
+  const EventPlan& plan = plan_.events[event];
+  EventTally& tally = tallies_[event];
+  ++tally.taken;
+  if (size < plan.layout.fixed_size() || !plan.has_ip) [[unlikely]] {
+    const DropCause cause = plan.has_ip ? DropCause::kMalformed : DropCause::kNoAddress;
+    ++tally.dropped[static_cast<size_t>(cause)];
+    return;
+  }
+  FixedSampleFields fields = plan.layout.ReadFixed(record);
+  if (!plan.has_thread) fields.pid = fields.tid = kNone32;
+  const uint64_t time = plan_.timeless ? offset : fields.time;
+  first_time_ = std::min(first_time_, time);
+  last_time_ = std::max(last_time_, time);
+
+  const Context& context = ContextOf(event, fields, time);
+  FilterCause filter = context.filter;
+  if (filter != FilterCause::kEvent && (time < plan_.begin_time || time >= plan_.end_time))
+    filter = FilterCause::kTime;
+  if (filter != FilterCause::kCount) [[unlikely]] {
+    ++tally.filtered[static_cast<size_t>(filter)];
+    return;
+  }
+  ++tally.counted;
+  const uint64_t period = plan.has_period ? fields.period : plan.fixed_period;
+  uint32_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  if (mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
+    mode = fields.ip >= kKernelHalf ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+  if (mode == PERF_RECORD_MISC_KERNEL) {
+    const Place& place = PlaceOf(kKernelEpoch, fields.ip, time);
+    Count(context.kernel_key, place.image, fields.ip + place.delta, period);
+  } else if (mode == PERF_RECORD_MISC_USER) {
+    const Place& place = PlaceOf(context.epoch, fields.ip, time);
+    Count(context.user_key, place.image, fields.ip + place.delta, period);
+  } else {
+    const bool hypervisor = mode == PERF_RECORD_MISC_HYPERVISOR;
+    const auto reason = hypervisor ? UnresolvedReason::kHypervisor : UnresolvedReason::kGuest;
+    Count(context.kernel_key, ReasonImage(reason), fields.ip, period);
+  }
+}
+
+inline const SampleCounter::Context& SampleCounter::ContextOf(uint32_t event, const FixedSampleFields& fields,
+                                                              uint64_t time) {
+  const uint32_t cpu = cpu_matters_ ? fields.cpu : 0;
+  const uint32_t mix = (fields.tid + cpu * 37 + event * 101) * 0x9e3779b1u;
+  Context& context = contexts_[mix >> 22];
+  static_assert(kContexts == 1u << 10);
+  const bool same = context.tid == fields.tid && context.pid == fields.pid && context.cpu == cpu &&
+                    context.event == event && context.from <= time && time < context.until;
+  if (!same) [[unlikely]] {
+    context.event = event;
+    context.pid = fields.pid;
+    context.tid = fields.tid;
+    context.cpu = cpu;
+    FillContext(context, time);
+  }
+  return context;
+}
+
+FilterCause SampleCounter::FilterOf(const Context& context, const ThreadComm* comm) const {
+  const ProfileOptions& options = *plan_.options;
+  if (!plan_.events[context.event].selected) return FilterCause::kEvent;
+  if (!Contains(options.cpus, context.cpu)) return FilterCause::kCpu;
+  if (!Contains(options.pids, context.pid)) return FilterCause::kPid;
+  if (!Contains(options.tids, context.tid)) return FilterCause::kTid;
+  if (!options.comms.empty()) {
+    const std::string name =
+        comm != nullptr ? std::string(plan_.table->names().Get(comm->name)) : StrCat(":", context.tid);
+    if (std::find(options.comms.begin(), options.comms.end(), name) == options.comms.end())
+      return FilterCause::kComm;
+  }
+  return FilterCause::kCount;
+}
+
+void SampleCounter::FillContext(Context& context, uint64_t time) {
+  const std::optional<ProcessState> state = plan_.table->StateAt(context.pid, time);
+  std::optional<ThreadComm> comm;
+  if (comm_matters_ || !state) comm = plan_.table->CommAt(context.tid, time);
+  context.from = std::max(state ? state->from : 0, comm ? comm->from : 0);
+  context.until = std::min(state ? state->until : kForever, comm ? comm->until : kForever);
+  context.epoch = state ? state->epoch : kNone32;
+  context.filter = FilterOf(context, comm ? &*comm : nullptr);
+  if (context.filter != FilterCause::kCount) return;
+
+  const Separation& separate = plan_.options->separate;
+  const EventPlan& event = plan_.events[context.event];
+  ProfileKey key{.event = context.event};
+  if (separate.comm) key.comm = comm ? comm->name : ExtraName(StrCat(":", context.tid));
+  if (separate.process || separate.thread) key.pid = context.pid;
+  if (separate.thread) key.tid = context.tid;
+  if (separate.cpu && event.has_cpu) key.cpu = context.cpu;
+  ProfileKey user = key, kernel = key;
+  const uint32_t app = state ? state->app : comm ? comm->name : ExtraName("[unknown]");
+  if (separate.library) user.app = app;
+  if (separate.kernel) kernel.app = app;
+  kernel.idle_task = event.clock && context.pid == 0 && !plan_.options->count_idle;
+  context.user_key = InternKey(user);
+  context.kernel_key = InternKey(kernel);
+}
+
+inline const SampleCounter::Place& SampleCounter::PlaceOf(uint32_t epoch, uint64_t ip, uint64_t time) {
+  const uint64_t mix = ((ip >> 12) + uint64_t{epoch} * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u;
+  Place& place = places_[mix >> 52];
+  static_assert(kPlaces == 1u << 12);
+  const bool same =
+      place.epoch == epoch && place.start <= ip && ip < place.end && place.from <= time && time < place.until;
+  if (!same) [[unlikely]] {
+    place.epoch = epoch;
+    FillPlace(place, ip, time);
+  }
+  return place;
+}
+
+void SampleCounter::FillPlace(Place& place, uint64_t ip, uint64_t time) const {
+  const bool kernel = place.epoch == kKernelEpoch;
+  FoundMapping found{.start = ProcessAddress(ip), .end = ProcessAddress(ip + 1)};
+  if (kernel) {
+    found = plan_.table->FindKernel(ProcessAddress(ip), time);
+  } else if (place.epoch != kNone32) {
+    found = plan_.table->Find(place.epoch, ProcessAddress(ip), time);
+  }
+  place.start = found.start.value;
+  place.end = found.end.value;
+  place.from = found.from;
+  place.until = found.until;
+  place.delta = 0;
+  if (found.mapping != nullptr) {
+    place.image = found.mapping->image;
+    const ImageKind kind = plan_.table->images()[place.image].kind;
+    if (kind == ImageKind::kFile || kind == ImageKind::kVdso)
+      place.delta = found.mapping->ToFileOffset(ProcessAddress(ip)).value - ip;
+  } else if (kernel) {
+    place.image =
+        plan_.table->has_kernel_map() ? ReasonImage(UnresolvedReason::kNoMapping) : kKernelWithoutMap;
+  } else {
+    place.image = ReasonImage(place.epoch == kNone32 ? UnresolvedReason::kUnknownProcess
+                                                     : UnresolvedReason::kNoMapping);
+  }
+}
+
+inline void SampleCounter::Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period) {
+  Pending& pending = pending_[pending_count_];
+  pending.hash = table_.Hash(key, image, address);
+  pending.added = {.key = key, .image = image, .address = address, .counts = {1, period}};
+  table_.Prefetch(pending.hash);
+  if (++pending_count_ == kPending) Flush();
+}
+
+void SampleCounter::Flush() {
+  for (size_t i = 0; i < pending_count_; ++i) table_.Add(pending_[i].hash, pending_[i].added);
+  pending_count_ = 0;
+}
+
+uint32_t SampleCounter::InternKey(const ProfileKey& key) {
+  const KeyTuple tuple{key.event, key.app, key.comm, key.pid, key.tid, key.cpu, key.idle_task};
+  const auto [it, added] = key_ids_.try_emplace(tuple, static_cast<uint32_t>(keys_.size()));
+  if (added) keys_.push_back(key);
+  return it->second;
+}
+
+uint32_t SampleCounter::ExtraName(const std::string& text) {
+  const StringPool& names = plan_.table->names();
+  return static_cast<uint32_t>(names.size()) + extra_names_.Intern(text);
+}
+
+}  // namespace ksamp

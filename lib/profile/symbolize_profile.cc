@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ksamp/profile.h"
+#include "lib/base/parallel.h"
+#include "lib/base/str_cat.h"
+#include "lib/profile/idle_rule.h"
+
+namespace ksamp {
+namespace {
+
+constexpr size_t kMaxNotes = 40;
+
+// The locations of one image in order of address.
+struct ImageBatch {
+  uint32_t image = 0;
+  std::vector<uint32_t> locations;
+  std::vector<uint64_t> addresses;  // of locations, each once
+};
+
+std::vector<ImageBatch> BatchesOf(const Profile& profile) {
+  std::vector<ImageBatch> batches(profile.images.size());
+  for (uint32_t i = 0; i < profile.locations.size(); ++i) {
+    const uint32_t image = profile.locations[i].image;
+    if (image == kNone32 || profile.images[image].kind == ImageKind::kUnknown) continue;
+    batches[image].image = image;
+    batches[image].locations.push_back(i);
+  }
+  std::erase_if(batches, [](const ImageBatch& batch) { return batch.locations.empty(); });
+  for (ImageBatch& batch : batches) {
+    const auto address = [&](uint32_t location) { return profile.locations[location].address; };
+    std::sort(batch.locations.begin(), batch.locations.end(),
+              [&](uint32_t a, uint32_t b) { return address(a) < address(b); });
+    for (const uint32_t location : batch.locations)
+      if (batch.addresses.empty() || batch.addresses.back() != address(location))
+        batch.addresses.push_back(address(location));
+  }
+  // The biggest first: it would otherwise be what everybody waits for.
+  std::stable_sort(batches.begin(), batches.end(), [](const ImageBatch& a, const ImageBatch& b) {
+    return a.addresses.size() > b.addresses.size();
+  });
+  return batches;
+}
+
+void WriteBack(const ImageBatch& batch, ImageSymbols& found, Profile& profile) {
+  const uint32_t first_symbol = static_cast<uint32_t>(profile.symbols.size());
+  for (Symbol& symbol : found.symbols)
+    profile.symbols.push_back(
+        {.name = std::move(symbol.name), .image = batch.image, .start = symbol.start, .size = symbol.size});
+  size_t at = 0;
+  for (const uint32_t index : batch.locations) {
+    ProfileLocation& location = profile.locations[index];
+    while (batch.addresses[at] != location.address) ++at;
+    const ResolvedAddress resolved =
+        at < found.addresses.size()
+            ? found.addresses[at]
+            : ResolvedAddress{.symbol = {}, .reason = UnresolvedReason::kBetweenSymbols};
+    location.elf = resolved.elf;
+    location.reason = resolved.reason;
+    location.symbol = resolved.symbol ? first_symbol + *resolved.symbol : kNone32;
+  }
+}
+
+void AddNotes(const std::vector<ImageSymbols>& found, std::vector<std::string>& notes) {
+  std::set<std::string> seen(notes.begin(), notes.end());
+  size_t left_out = 0;
+  for (const ImageSymbols& image : found) {
+    for (const std::string& note : image.notes) {
+      if (!seen.insert(note).second) continue;
+      if (notes.size() < kMaxNotes) {
+        notes.push_back(note);
+      } else {
+        ++left_out;
+      }
+    }
+  }
+  if (left_out != 0) notes.push_back(StrCat("and ", left_out, " more notes about images"));
+}
+
+enum class Idleness { kBusy, kIdle, kCannotTell };
+
+Idleness IdlenessOf(const Profile& profile, const ProfileEntry& entry) {
+  if (!profile.keys[entry.key].idle_task) return Idleness::kBusy;
+  const ProfileLocation& location = profile.locations[entry.location];
+  if (location.symbol == kNone32) {
+    const bool nameless = location.reason == UnresolvedReason::kKernelSymbolsHidden ||
+                          location.reason == UnresolvedReason::kNoKernelSymbols;
+    return nameless ? Idleness::kCannotTell : Idleness::kBusy;
+  }
+  return IsIdleFunction(profile.symbols[location.symbol].name) ? Idleness::kIdle : Idleness::kBusy;
+}
+
+void TakeIdleOut(Profile& profile) {
+  uint64_t cannot_tell = 0;
+  std::erase_if(profile.entries, [&](const ProfileEntry& entry) {
+    const Idleness idleness = IdlenessOf(profile, entry);
+    if (idleness == Idleness::kCannotTell) cannot_tell += entry.counts.samples;
+    if (idleness != Idleness::kIdle) return false;
+    Conservation& sum = profile.conservation[profile.keys[entry.key].event];
+    sum.counted -= entry.counts.samples;
+    sum.idle += entry.counts.samples;
+    return true;
+  });
+  if (cannot_tell != 0)
+    profile.facts.notes.push_back(
+        StrCat("idle is not told apart: ", cannot_tell,
+               " samples of the idle task have no kernel symbols to go by; they are counted as work"));
+}
+
+// What is left of the idle task is work like any other: its keys become the ordinary ones.
+void JoinIdleTaskKeys(Profile& profile) {
+  using Fields = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
+  std::map<Fields, uint32_t> numbers;
+  std::vector<uint32_t> renumbered(profile.keys.size());
+  std::vector<ProfileKey> keys;
+  for (size_t i = 0; i < profile.keys.size(); ++i) {
+    ProfileKey key = profile.keys[i];
+    key.idle_task = false;
+    const auto [it, added] = numbers.try_emplace({key.event, key.app, key.comm, key.pid, key.tid, key.cpu},
+                                                 static_cast<uint32_t>(keys.size()));
+    if (added) keys.push_back(key);
+    renumbered[i] = it->second;
+  }
+  if (keys.size() == profile.keys.size()) {
+    profile.keys = std::move(keys);
+    return;
+  }
+  profile.keys = std::move(keys);
+  for (ProfileEntry& entry : profile.entries) entry.key = renumbered[entry.key];
+  std::stable_sort(profile.entries.begin(), profile.entries.end(),
+                   [](const ProfileEntry& a, const ProfileEntry& b) {
+                     return std::tie(a.key, a.location) < std::tie(b.key, b.location);
+                   });
+  std::vector<ProfileEntry> joined;
+  for (const ProfileEntry& entry : profile.entries) {
+    if (!joined.empty() && joined.back().key == entry.key && joined.back().location == entry.location) {
+      joined.back().counts += entry.counts;
+    } else {
+      joined.push_back(entry);
+    }
+  }
+  profile.entries = std::move(joined);
+}
+
+}  // namespace
+
+void Symbolize(Profile& profile, Symbolizer& symbolizer, const ProfileOptions& options) {
+  const std::vector<ImageBatch> batches = BatchesOf(profile);
+  std::vector<ImageSymbols> found(batches.size());
+  const unsigned threads = options.threads != 0 ? options.threads : AvailableCpus();
+  ParallelFor(batches.size(), threads, [&](size_t i, unsigned) {
+    found[i] = symbolizer.Resolve(profile.images[batches[i].image], batches[i].addresses);
+  });
+  profile.symbols.clear();
+  for (size_t i = 0; i < batches.size(); ++i) WriteBack(batches[i], found[i], profile);
+  AddNotes(found, profile.facts.notes);
+  if (!options.count_idle) TakeIdleOut(profile);
+  JoinIdleTaskKeys(profile);
+}
+
+}  // namespace ksamp
