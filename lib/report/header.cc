@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/report/header.h"
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "ksamp/event_spec.h"
+#include "lib/base/str_cat.h"
+#include "lib/base/text.h"
+#include "lib/report/names.h"
+
+namespace ksamp {
+namespace {
+
+// More notes than this would push the rows out of `| head`; JSON and XML have them all.
+constexpr size_t kMaxNotes = 3;
+constexpr size_t kMaxNames = 5;
+constexpr size_t kMaxBases = 4;
+
+std::string OneDecimal(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", value);
+  return text;
+}
+
+void AppendMachine(const ProfileFacts& facts, std::string* out) {
+  StrAppend(out, "CPU: ", facts.cpu_desc.empty() ? "unknown" : EscapeForTerminal(facts.cpu_desc));
+  if (facts.cpus > 0) StrAppend(out, ", ", facts.cpus, facts.cpus == 1 ? " CPU" : " CPUs");
+  if (facts.cpu_mhz > 0) StrAppend(out, ", ", static_cast<uint64_t>(facts.cpu_mhz + 0.5), " MHz");
+  if (!facts.os_release.empty()) StrAppend(out, ", kernel ", EscapeForTerminal(facts.os_release));
+  *out += '\n';
+}
+
+void AppendEvent(const Profile& profile, size_t index, std::string* out) {
+  const ProfileEvent& event = profile.events[index];
+  std::string kind(DescribeEvent(event.name));
+  if (event.clock) kind += kind.empty() ? "timer" : "; timer";
+  if (!event.note.empty()) kind += kind.empty() ? "see notes" : ", see notes";
+  StrAppend(out, "Counted ", EscapeForTerminal(event.name), " events");
+  if (!kind.empty()) StrAppend(out, " (", kind, ")");
+  if (event.frequency_mode) {
+    StrAppend(out, " at ", event.period_or_frequency, " Hz");
+  } else {
+    StrAppend(out, " count ", event.period_or_frequency);
+  }
+  const uint64_t taken = index < profile.conservation.size() ? profile.conservation[index].taken : 0;
+  StrAppend(out, "; ", taken, " samples");
+  if (profile.facts.cpus > 0)
+    StrAppend(out, " on ", profile.facts.cpus, profile.facts.cpus == 1 ? " CPU" : " CPUs");
+  if (profile.facts.duration_ns)
+    StrAppend(out, " in ", OneDecimal(static_cast<double>(*profile.facts.duration_ns) / 1e9), " s");
+  *out += '\n';
+}
+
+void AppendClass(const ReportView& view, const ReportClass& c, std::string* out) {
+  switch (view.axis()) {
+    case ClassAxis::kCpu:
+      StrAppend(out, "Samples on CPU ", c.cpu, "\n");
+      break;
+    case ClassAxis::kThread:
+      StrAppend(out, "Processes with a thread ID of ", c.tid, "\n");
+      break;
+    case ClassAxis::kProcess:
+      StrAppend(out, "Processes with a thread group ID of ", c.pid, "\n");
+      break;
+    default:
+      break;
+  }
+}
+
+// "12 filtered out (cpu 10, time 2)"
+void AppendCauses(std::string_view what, const std::map<std::string, uint64_t>& causes, std::string* out) {
+  uint64_t total = 0;
+  std::string list;
+  for (const auto& [cause, count] : causes) {
+    if (count == 0) continue;
+    total += count;
+    StrAppend(&list, list.empty() ? "" : ", ", EscapeForTerminal(cause), " ", count);
+  }
+  if (total > 0) StrAppend(out, "; ", total, " ", what, " (", list, ")");
+}
+
+uint64_t UnnamedSamples(const Profile& profile) {
+  uint64_t unnamed = 0;
+  for (const ProfileEntry& entry : profile.entries) {
+    const ProfileLocation& location = profile.locations[entry.location];
+    if (location.symbol == kNone32 && location.reason != UnresolvedReason::kNone &&
+        location.reason != UnresolvedReason::kImageHasNoSymbols)
+      unnamed += entry.counts.samples;
+  }
+  return unnamed;
+}
+
+// What percentages are of.
+void AppendBase(const ReportView& view, std::string* out) {
+  const size_t classes = view.classes().size();
+  if (classes > kMaxBases) {
+    *out += "; percentages are of each column's own total";
+    return;
+  }
+  bool by_period = false;
+  std::string samples, periods;
+  for (size_t c = 0; c < classes; ++c) {
+    const char* joint = c == 0 ? "" : c + 1 == classes ? " and " : ", ";
+    StrAppend(&samples, joint, view.ClassBase(c).samples);
+    StrAppend(&periods, joint, view.ClassBase(c).period);
+    by_period = by_period || view.profile().events[view.classes()[c].event].frequency_mode;
+  }
+  if (by_period) {
+    StrAppend(out, "; percentages are of the summed periods (", periods, ") of ", samples, " samples");
+  } else {
+    StrAppend(out, "; percentages are of ", samples, " samples");
+  }
+}
+
+void AppendSum(const ReportView& view, std::string* out) {
+  const Profile& profile = view.profile();
+  uint64_t taken = 0, idle = 0;
+  std::map<std::string, uint64_t> filtered, dropped;
+  for (const Conservation& c : profile.conservation) {
+    taken += c.taken;
+    idle += c.idle;
+    for (const auto& [cause, count] : c.filtered) filtered[cause] += count;
+    for (const auto& [cause, count] : c.dropped) dropped[cause] += count;
+  }
+  if (idle > 0)
+    StrAppend(out, idle, " idle samples not counted (", OneDecimal(Share(idle, taken)), " % of CPU time); ");
+  StrAppend(out, profile.losses.lost_records + profile.losses.lost_samples, " lost");
+  if (profile.losses.throttles > 0) StrAppend(out, "; throttled ", profile.losses.throttles, " times");
+  AppendCauses("filtered out", filtered, out);
+  AppendCauses("dropped", dropped, out);
+  if (const uint64_t unnamed = UnnamedSamples(profile); unnamed > 0)
+    StrAppend(out, "; ", unnamed, " samples could not be named (see [unresolved])");
+  AppendBase(view, out);
+  *out += '\n';
+}
+
+// Decision 13: images that are a row as a whole, and that it is because they have no symbols.
+void AppendSymbolLess(const ReportView& view, std::string* out) {
+  const Profile& profile = view.profile();
+  std::set<std::string> names;
+  for (const ProfileLocation& location : profile.locations)
+    if (location.reason == UnresolvedReason::kImageHasNoSymbols && location.image < profile.images.size())
+      names.insert(ShortImageName(profile.images[location.image]));
+  if (names.empty()) return;
+  *out += "No symbols in ";
+  size_t printed = 0;
+  for (const std::string& name : names) {
+    if (printed == kMaxNames) break;
+    StrAppend(out, printed++ == 0 ? "" : ", ", EscapeForTerminal(name));
+  }
+  if (names.size() > printed) StrAppend(out, " and ", names.size() - printed, " more");
+  *out += names.size() == 1 ? ": one row for the whole image\n" : ": one row for each whole image\n";
+}
+
+void AppendNotes(const Profile& profile, std::string* out) {
+  for (const ProfileEvent& event : profile.events)
+    if (!event.note.empty())
+      StrAppend(out, "Note: ", EscapeForTerminal(event.name), ": ", EscapeForTerminal(event.note), "\n");
+  size_t printed = 0;
+  for (const std::string& note : profile.facts.notes) {
+    if (printed == kMaxNotes && profile.facts.notes.size() > kMaxNotes + 1) break;
+    StrAppend(out, "Note: ", EscapeForTerminal(note), "\n");
+    ++printed;
+  }
+  if (profile.facts.notes.size() > printed)
+    StrAppend(out, "Note: ", profile.facts.notes.size() - printed, " more notes (all of them with --json)\n");
+}
+
+}  // namespace
+
+void AppendHeader(const ReportView& view, std::string* out) {
+  AppendMachine(view.profile().facts, out);
+  for (size_t i = 0; i < view.profile().events.size(); ++i) AppendEvent(view.profile(), i, out);
+  for (const ReportClass& c : view.classes()) AppendClass(view, c, out);
+  AppendSum(view, out);
+  AppendSymbolLess(view, out);
+  AppendNotes(view.profile(), out);
+}
+
+}  // namespace ksamp

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How images and symbol-less images are called in a report. Not escaped: that depends on the form.
+#ifndef KSAMP_LIB_REPORT_NAMES_H_
+#define KSAMP_LIB_REPORT_NAMES_H_
+
+#include <string>
+
+#include "ksamp/image.h"
+#include "ksamp/symbolizer.h"
+
+namespace ksamp {
+
+// "libc.so.6", "vmlinux", "kvm_intel", "[vdso]", "anon (tgid:7 range:0x1000-0x2000)", "[unknown]".
+std::string ShortImageName(const Image& image);
+// The path; "/kvm_intel" for a module whose path is not known, as opreport's -f.
+std::string LongImageName(const Image& image);
+// The symbol column of an address without a symbol: opreport's "/kvm_intel" or the image's path where the
+// image has no symbols at all, else "[unresolved: REASON]".
+std::string UnresolvedName(const Image& image, UnresolvedReason reason);
+
+}  // namespace ksamp
+
+#endif  // KSAMP_LIB_REPORT_NAMES_H_

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ksamp/report.h"
+
+#include <ostream>
+
+#include "lib/base/status_macros.h"
+#include "lib/report/view.h"
+#include "lib/report/writers.h"
+
+namespace ksamp {
+namespace {
+
+// What opreport refuses, in its words.
+absl::Status CheckOptions(const ReportOptions& options) {
+  if (options.threshold < 0 || options.threshold > 100)
+    return absl::InvalidArgumentError("illegal threshold value: it must be between 0 and 100");
+  if (options.format == OutputFormat::kXml) {
+    if (options.accumulated) return absl::InvalidArgumentError("--accumulated is incompatible with --xml");
+    if (options.global_percent)
+      return absl::InvalidArgumentError("--global-percent is incompatible with --xml");
+  }
+  if (options.form == ReportForm::kImages) {
+    if (options.accumulated)
+      return absl::InvalidArgumentError("--accumulated is meaningless without --symbols");
+    if (options.show_address)
+      return absl::InvalidArgumentError("--show-address is meaningless without --symbols");
+    for (SortKey key : options.sort)
+      if (key == SortKey::kVma)
+        return absl::InvalidArgumentError("--sort=vma is meaningless without --symbols");
+  }
+  return absl::OkStatus();
+}
+
+void WriteText(const Profile& profile, const ReportOptions& options, TextSink& out) {
+  switch (options.form) {
+    case ReportForm::kImages:
+      return WriteImageReport(profile, options, out);
+    case ReportForm::kModules:
+      return WriteModuleReport(profile, options, out);
+    default:
+      return WriteSymbolReport(profile, options, out);
+  }
+}
+
+}  // namespace
+
+absl::Status WriteReport(const Profile& profile, const ReportOptions& options, std::ostream& out) {
+  KSAMP_RETURN_IF_ERROR(CheckOptions(options));
+  if (options.format == OutputFormat::kText || options.format == OutputFormat::kXml)
+    KSAMP_RETURN_IF_ERROR(CheckColumns(profile, options));
+  {
+    TextSink sink(out);
+    switch (options.format) {
+      case OutputFormat::kText:
+        WriteText(profile, options, sink);
+        break;
+      case OutputFormat::kXml:
+        WriteXml(profile, options, sink);
+        break;
+      case OutputFormat::kCsv:
+        WriteCsv(profile, options, sink);
+        break;
+      case OutputFormat::kJson:
+        WriteJson(profile, options, sink);
+        break;
+    }
+  }
+  out.flush();
+  return out ? absl::OkStatus() : absl::UnavailableError("write report: the stream failed");
+}
+
+}  // namespace ksamp
