@@ -8,6 +8,10 @@
 
 #include "tools/command.h"
 
-namespace ksamp {}  // namespace ksamp
+namespace ksamp {
+
+std::unique_ptr<Command> MakeReportCommand();
+
+}  // namespace ksamp
 
 #endif  // KSAMP_TOOLS_COMMANDS_H_
