@@ -11,6 +11,7 @@
 
 #include "ksamp/profile.h"
 #include "ksamp/recorder.h"
+#include "ksamp/symbolizer.h"
 
 template <typename T>
 T ValueOrExit(absl::StatusOr<T> result) {
@@ -32,8 +33,13 @@ int main() {
   ksamp::Symbolize(profile, *ksamp::Symbolizer::Create(ksamp::SymbolizerOptionsFor(recording)));
 
   std::map<std::string, uint64_t> samples;
-  for (const ksamp::ProfileEntry& entry : profile.entries)
-    samples[ksamp::SymbolText(profile, entry.location)] += entry.counts.samples;
+  for (const ksamp::ProfileEntry& entry : profile.entries) {
+    const ksamp::ProfileLocation& location = profile.locations[entry.location];
+    samples[location.symbol != ksamp::kNone32
+                ? ksamp::Demangle(profile.symbols[location.symbol].name)
+                : profile.images[location.image].path + ": " + std::string(ksamp::Text(location.reason))] +=
+        entry.counts.samples;
+  }
   std::vector<std::pair<uint64_t, std::string>> hottest;
   for (const auto& [symbol, count] : samples) hottest.emplace_back(count, symbol);
   std::sort(hottest.rbegin(), hottest.rend());

@@ -104,8 +104,8 @@ struct Conservation {
   std::map<std::string, uint64_t> filtered =
       {};  // by the filter that took it: "time", "cpu", "comm", "symbol", …
   std::map<std::string, uint64_t> dropped = {};  // by cause: "malformed record", "no address in the sample"
-  uint64_t FilteredTotal() const;
-  uint64_t DroppedTotal() const;
+  KSAMP_EXPORT uint64_t FilteredTotal() const;
+  KSAMP_EXPORT uint64_t DroppedTotal() const;
   bool Holds() const { return taken == counted + idle + FilteredTotal() + DroppedTotal(); }
 };
 
@@ -137,7 +137,7 @@ struct Profile {
   Losses losses;
   ProfileFacts facts;
 
-  Conservation Total() const;
+  KSAMP_EXPORT Conservation Total() const;
 };
 
 // [begin, end) in ns since the recording's first sample.

@@ -46,8 +46,9 @@ class Aliases {
 
   std::string Canonical(const std::string& path, const std::string& symbol) {
     const auto& names = NamesOf(path);
-    const auto found = names.find(symbol);
-    return found == names.end() ? symbol : found->second;
+    const std::string name = symbol.substr(0, symbol.find('@'));  // perf prints the version of some
+    const auto found = names.find(name);
+    return found == names.end() ? name : found->second;
   }
 
  private:
@@ -57,7 +58,10 @@ class Aliases {
     const bool kernel = path.empty() || path.front() != '/';
     const std::string command =
         kernel ? "cut -f1 /proc/kallsyms"
-               : "{ nm " + ShellQuoted(path) + "; nm -D " + ShellQuoted(path) + "; } 2>/dev/null";
+               : "f=" + ShellQuoted(path) +
+                     "; id=$(readelf -n $f 2>/dev/null | sed -n 's/.*Build ID: //p')"
+                     "; d=/usr/lib/debug/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"
+                     "; { nm $f; nm -D $f; nm $d; } 2>/dev/null";
     std::map<std::string, std::set<std::string>> by_address;
     for (const std::string& line : Lines(RunCommand(folder_, command).out)) {
       const size_t type = line.find(' '), name = line.rfind(' ');
