@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "ksamp/profile.h"
@@ -39,5 +40,8 @@ int main() {
   ksamp::Profile profile = ValueOrExit(ksamp::BuildProfile(recording, {}));
   ksamp::Symbolize(profile, *ksamp::Symbolizer::Create(ksamp::SymbolizerOptionsFor(recording)));
   std::cout << "sum " << sum << "\n";
-  return ksamp::WriteReport(profile, {.form = ksamp::ReportForm::kSymbols}, std::cout).ok() ? 0 : 1;
+  ksamp::ReportOptions report;
+  report.form = ksamp::ReportForm::kSymbols;
+  report.demangle = [](std::string_view name) { return ksamp::Demangle(name); };
+  return ksamp::WriteReport(profile, report, std::cout).ok() ? 0 : 1;
 }
