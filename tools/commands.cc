@@ -5,6 +5,7 @@ namespace ksamp {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(MakeRecordCommand());
   commands.push_back(MakeReportCommand());
   return commands;
 }

@@ -11,6 +11,7 @@
 namespace ksamp {
 
 std::unique_ptr<Command> MakeReportCommand();
+std::unique_ptr<Command> MakeRecordCommand();
 
 }  // namespace ksamp
 

@@ -40,6 +40,10 @@ std::string_view RemedyFor(OpenFailure failure) {
       return "A seccomp filter (a container's default) forbids perf_event_open; run outside the container, "
              "or "
              "with a profile that allows it.";
+    case OpenFailure::kBusy:
+      return "Free them: --nmi-watchdog=off, or end the other profiler; or sample the CPU clock: -e cpu-clock.";
+    case OpenFailure::kNoPmu:
+      return "Sample the CPU clock instead: -e cpu-clock.";
     case OpenFailure::kTooManyFiles:
       return "Raise the limit of open files: ulimit -n 65536.";
     case OpenFailure::kMlockLimit:

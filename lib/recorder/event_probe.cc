@@ -100,7 +100,8 @@ ProbeResult ProbeEvent(PerfKernel& kernel, perf_event_attr attr, const std::vect
   const nanoseconds spent = WorkUntilSample(ring);
   result.refusal = kernel.Disable(fd->get(), false);
   const absl::StatusOr<std::vector<uint64_t>> words = kernel.ReadCounter(fd->get(), 1);
-  if (!result.refusal.ok() || !words.ok()) return result;
+  if (result.refusal.ok()) result.refusal = words.status();
+  if (!result.refusal.ok()) return result;
   const uint64_t count = words->empty() ? 0 : words->front();
   result.counts_per_second = static_cast<double>(count) / std::chrono::duration<double>(spent).count();
   if (count == 0) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of this machine by the built tool: complete, conserving, and readable after a kill.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "ksamp/perf_data.h"
+#include "ksamp/recorder.h"
+#include "lib/base/str_cat.h"
+#include "test/support/capability.h"
+#include "test/support/status_matchers.h"
+#include "test/support/temp_tree.h"
+
+namespace ksamp {
+namespace {
+
+using ::ksamp::testing::CanSampleSystemWide;
+using ::ksamp::testing::HasTool;
+using ::ksamp::testing::TempTree;
+
+// Runs a shell line; its exit status, or 128 + the signal's number.
+int Shell(const std::string& line) {
+  const int status = std::system(line.c_str());
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+struct LiveRecordTest : ::testing::Test {
+  TempTree tree;
+  std::string file = tree.Path("x.data");
+  std::string record = StrCat(KSAMP_TOOL, " record -q -o ", file, " ");
+};
+
+TEST_F(LiveRecordTest, TheWholeMachineIsRecordedAndNothingIsMissing) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  ASSERT_EQ(Shell(record + "-a sleep 1"), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_GT(recording.counts().samples, 1000u);
+  EXPECT_EQ(recording.counts().samples, recording.ksamp().counters.at("samples"));
+  EXPECT_TRUE(recording.damage().empty());
+  EXPECT_FALSE(recording.was_killed());
+  EXPECT_GT(recording.counts().mmaps, 0u);
+}
+
+TEST_F(LiveRecordTest, PerfReadsItWithoutAWarningAndCountsTheSame) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  KSAMP_REQUIRE(HasTool("perf"));
+  ASSERT_EQ(Shell(record + "-a -g sleep 0.5"), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  const std::string lines = tree.Path("lines"), errors = tree.Path("errors");
+  ASSERT_EQ(
+      Shell(StrCat("perf script -i ", file, " -F comm,tid,ip --no-inline -G > ", lines, " 2> ", errors)), 0);
+  EXPECT_EQ(Shell(StrCat("test ! -s ", errors)), 0) << "perf script complained";
+  EXPECT_EQ(Shell(StrCat("test $(grep -c . ", lines, ") -eq ", recording.counts().samples)), 0);
+  EXPECT_EQ(Shell(StrCat("perf report -i ", file, " --stdio > /dev/null 2> ", errors)), 0);
+  EXPECT_EQ(Shell(StrCat("test ! -s ", errors)), 0) << "perf report complained";
+}
+
+TEST_F(LiveRecordTest, AKilledRecorderLeavesAllButTheLastSecond) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(KSAMP_TOOL, "ksamp", "record", "-q", "-a", "-o", file.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+  ASSERT_EQ(kill(child, SIGKILL), 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_TRUE(recording.was_killed());
+  EXPECT_GT(recording.counts().samples, 4000u);  // At least one CPU's two seconds of about 4 000.
+  EXPECT_EQ(recording.ksamp().meta.count("event.actual"), 1u);
+}
+
+TEST_F(LiveRecordTest, ACommandIsRecordedWithItsChildren) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  EXPECT_EQ(Shell(record + "sh -c '(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); exit 3'"), 3);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_GT(recording.counts().samples, 10u);
+  EXPECT_GT(recording.counts().forks, 0u);
+  EXPECT_EQ(Shell(record + "sh -c 'kill -TERM $$'"), 128 + SIGTERM);
+}
+
+TEST_F(LiveRecordTest, TenThousandASecondLoseNothing) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  ASSERT_EQ(Shell(record + "-a -F 10000 sleep 2"), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_EQ(recording.counts().lost, 0u);
+  EXPECT_EQ(recording.counts().lost_samples, 0u);
+  EXPECT_GT(recording.counts().samples, 10'000u);
+}
+
+TEST_F(LiveRecordTest, TheOwnProcessIsRecordedInMemory) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  RecordOptions options;
+  options.pids = {getpid()};
+  options.in_memory = true;
+  options.kernel_symbols = false;
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options));
+  ASSERT_OK(recorder->Start());
+  for (int i = 0; i < 100'000'000; ++i) asm volatile("");
+  ASSERT_OK(recorder->Stop());
+  ASSERT_OK_AND_ASSIGN(const Recording recording, recorder->TakeRecording());
+  EXPECT_GT(recording.counts().samples, 10u);
+}
+
+}  // namespace
+}  // namespace ksamp

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/recording_signals.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace ksamp {
+namespace {
+
+class CountingRecorder : public Recorder {
+ public:
+  absl::StatusOr<RecordSummary> Run() override { return RecordSummary(); }
+  absl::Status Start() override { return absl::OkStatus(); }
+  absl::Status Stop() override { return absl::OkStatus(); }
+  void RequestStop() override { ++stops; }
+  absl::StatusOr<Recording> TakeRecording() override { return absl::UnimplementedError("no recording"); }
+  const std::vector<std::string>& notes() const override { return notes_; }
+  int stops = 0;
+
+ private:
+  std::vector<std::string> notes_;
+};
+
+struct sigaction HandlerOf(int number) {
+  struct sigaction action = {};
+  sigaction(number, nullptr, &action);
+  return action;
+}
+
+TEST(RecordingSignalsTest, CtrlCAndKillEndTheRecording) {
+  CountingRecorder recorder;
+  {
+    const RecordingSignals signals(&recorder);
+    raise(SIGINT);
+    EXPECT_EQ(recorder.stops, 1);
+    EXPECT_EQ(HandlerOf(SIGINT).sa_handler, SIG_DFL);  // The second one is the ordinary one.
+    raise(SIGTERM);
+    EXPECT_EQ(recorder.stops, 2);
+    EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, SIG_IGN);
+  }
+  EXPECT_EQ(HandlerOf(SIGTERM).sa_handler, SIG_DFL);
+  EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, SIG_DFL);
+}
+
+TEST(RecordingSignalsTest, WhatIsIgnoredStaysIgnored) {
+  CountingRecorder recorder;
+  std::signal(SIGHUP, SIG_IGN);
+  {
+    const RecordingSignals signals(&recorder);
+    raise(SIGHUP);
+  }
+  EXPECT_EQ(recorder.stops, 0);
+  std::signal(SIGHUP, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace ksamp
