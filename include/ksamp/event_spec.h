@@ -15,6 +15,7 @@
 #define KSAMP_EVENT_SPEC_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,11 +37,11 @@ struct EventSpec {
   bool precise_max = false;                                     // P: the highest precise_ip that opens
   uint8_t precise_ip = 0;                                       // p, pp, ppp
   bool pinned = false, exclusive = false, sample_read = false;  // D, e, S
-  std::optional<uint64_t> period;                               // oprofile's count, or a period= term
-  std::optional<uint64_t> frequency;                            // a freq= term
-  std::string cpus;                                             // a PMU's own CPUs ("0-15"), empty: all
-  std::string pmu;                 // PMU the event belongs to, where it was named
-  bool is_default_cycles = false;  // `cycles` by default: the ladder of design D5 applies
+  std::optional<uint64_t>
+      period;  // oprofile's count, or a period= term; 0: no samples of its own (a member of a group with S)
+  std::optional<uint64_t> frequency;  // a freq= term
+  std::string cpus;                   // a PMU's own CPUs ("0-15"), empty: all
+  std::string pmu;                    // PMU the event belongs to, where it was named
 };
 
 struct EventGroup {
@@ -67,7 +68,7 @@ struct Pmu {
   std::vector<Alias> aliases;  // the events folder
 };
 
-// What the machine offers. Implemented over sysfs and tracefs by SysfsEventCatalog() and over tables in
+// What the machine offers. Implemented over sysfs and tracefs by SystemEventCatalog() and over tables in
 // tests.
 class KSAMP_EXPORT EventCatalog {
  public:
@@ -79,6 +80,10 @@ class KSAMP_EXPORT EventCatalog {
   // All tracepoints as "subsystem:name", for globs and for "did you mean".
   virtual std::vector<std::string> Tracepoints() const = 0;
 };
+
+// The catalog of the machine whose sysfs is at `sys_root`: PMUs are read now, tracepoints when asked for.
+// What cannot be read is not there.
+KSAMP_EXPORT std::unique_ptr<EventCatalog> SystemEventCatalog(const std::string& sys_root = "/sys");
 
 // One -e argument: events and groups separated by commas. An unknown name suggests the nearest known one.
 // Hybrid machines: a generic hardware event becomes one spec per core PMU.

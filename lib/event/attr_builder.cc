@@ -16,6 +16,9 @@ perf_event_attr BuildCommonPart(const EventSpec& spec, const AttrOptions& option
   attr.config = spec.config;
   attr.config1 = spec.config1;
   attr.config2 = spec.config2;
+  // By place: headers older than 6.3 have no such member, and the event parser refuses config3 with those.
+  if constexpr (sizeof(attr) >= kAttrSizeVer8)
+    std::memcpy(reinterpret_cast<std::byte*>(&attr) + kAttrConfig3At, &spec.config3, sizeof(spec.config3));
   attr.exclude_user = spec.exclude_user;
   attr.exclude_kernel = spec.exclude_kernel;
   attr.exclude_hv = spec.exclude_hv;

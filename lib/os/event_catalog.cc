@@ -164,4 +164,8 @@ std::unique_ptr<EventCatalog> SysfsEventCatalog(const std::string& sys_root) {
   return std::make_unique<MachineCatalog>(sys_root);
 }
 
+std::unique_ptr<EventCatalog> SystemEventCatalog(const std::string& sys_root) {
+  return SysfsEventCatalog(sys_root);
+}
+
 }  // namespace ksamp

@@ -224,13 +224,6 @@ TEST(RecordDecoderTest, SampleFieldsComeInTheKernelsOrder) {
             "code_page=127 aux=[8:8000000000000000]");
 }
 
-struct ReadCase {
-  uint64_t format;
-  std::vector<uint64_t> words;
-  std::string expected;  // of the last value
-  uint64_t count;
-};
-
 TEST(RecordDecoderTest, ReadValuesOfEveryFormat) {
   for (uint64_t format = 0; format < PERF_FORMAT_MAX; ++format) {
     const bool group = format & PERF_FORMAT_GROUP;
