@@ -49,7 +49,7 @@ class ByteReader {
 
   // Text up to a NUL, which is consumed. Without one: all that is left (kernel strings may fill their field).
   std::string_view ReadCString() {
-    if (!ok_) return {};
+    if (!ok_ || remaining() == 0) return {};
     const char* begin = reinterpret_cast<const char*>(bytes_.data()) + position_;
     const size_t length = strnlen(begin, remaining());
     position_ += length < remaining() ? length + 1 : length;

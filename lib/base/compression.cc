@@ -53,7 +53,9 @@ absl::StatusOr<std::vector<std::byte>> DecompressXz(std::span<const std::byte> b
   return out;
 }
 
-// `window_bits`: 15 zlib, 15 + 16 gzip.
+constexpr int kZlibBits = 15, kGzipBits = 15 + 16;
+
+// `window_bits` says which of the two formats. A gzip file may be several, one behind the other.
 absl::StatusOr<std::vector<std::byte>> Inflate(std::span<const std::byte> bytes, size_t limit,
                                                int window_bits) {
   z_stream stream{};
@@ -73,6 +75,8 @@ absl::StatusOr<std::vector<std::byte>> Inflate(std::span<const std::byte> bytes,
     stream.avail_out = static_cast<uInt>(piece.size());
     result = inflate(&stream, Z_NO_FLUSH);
     status = AppendWithin(std::span(piece).first(piece.size() - stream.avail_out), limit, out);
+    const bool more = stream.avail_in > 0 || !bytes.empty();
+    if (result == Z_STREAM_END && window_bits == kGzipBits && more) result = inflateReset(&stream);
   }
   inflateEnd(&stream);
   if (!status.ok()) return status;
@@ -108,7 +112,7 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<co
     case Compression::kXz:
       return DecompressXz(bytes, limit);
     case Compression::kGzip:
-      return Inflate(bytes, limit, 15 + 16);
+      return Inflate(bytes, limit, kGzipBits);
     case Compression::kNone:
       break;
   }
@@ -117,7 +121,7 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<co
 }
 
 absl::StatusOr<std::vector<std::byte>> InflateZlib(std::span<const std::byte> bytes, size_t size) {
-  absl::StatusOr<std::vector<std::byte>> out = Inflate(bytes, size, 15);
+  absl::StatusOr<std::vector<std::byte>> out = Inflate(bytes, size, kZlibBits);
   if (out.ok() && out->size() != size)
     return absl::DataLossError(StrCat("inflate: ", out->size(), " bytes where ", size, " were promised"));
   return out;
@@ -154,7 +158,9 @@ bool ZstdStreamDecoder::AtFrameEnd() const {
 
 absl::Status ZstdStreamDecoder::Decode(std::span<const std::byte> piece, const Sink& sink) {
   ZSTD_inBuffer in{piece.data(), piece.size(), 0};
-  for (bool full = true; in.pos < in.size || full;) {
+  bool full =
+      context_->hint != 0;  // An earlier piece may have left output behind; between frames nothing can.
+  while (in.pos < in.size || full) {
     ZSTD_outBuffer out{context_->piece.data(), context_->piece.size(), 0};
     const size_t hint = ZSTD_decompressStream(context_->decoder, &out, &in);
     if (ZSTD_isError(hint)) return absl::DataLossError(StrCat("decompress zstd: ", ZSTD_getErrorName(hint)));

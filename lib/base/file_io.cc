@@ -2,6 +2,7 @@
 #include "lib/base/file_io.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,6 +98,11 @@ absl::StatusOr<UniqueFd> CreateScratchFileOnDisk() {
 absl::Status WriteAll(int fd, std::span<const std::byte> bytes, const std::string& name) {
   while (!bytes.empty()) {
     const ssize_t wrote = Retry([&] { return write(fd, bytes.data(), bytes.size()); });
+    if (wrote < 0 && errno == EAGAIN) {  // A pipe that somebody else made non-blocking.
+      pollfd writable{fd, POLLOUT, 0};
+      Retry([&] { return poll(&writable, 1, -1); });
+      continue;
+    }
     if (wrote < 0) return ErrnoStatus(errno, StrCat("write ", name));
     bytes = bytes.subspan(static_cast<size_t>(wrote));
   }

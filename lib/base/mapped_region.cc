@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/mapped_region.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include "lib/base/file_io.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
+#include "lib/base/unique_fd.h"
 
 namespace ksamp {
 namespace {
@@ -36,7 +38,9 @@ MappedRegion::~MappedRegion() {
 }
 
 absl::StatusOr<MappedRegion> MappedRegion::MapFile(const std::string& path) {
-  KSAMP_ASSIGN_OR_RETURN(UniqueFd fd, OpenForReading(path));
+  // A FIFO is refused below; opening one to find that out must not wait for its writer.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) return ErrnoStatus(errno, StrCat("open ", path));
   struct stat info {};
   if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, StrCat("stat ", path));
   if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(StrCat("map ", path, ": not a regular file"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,7 +25,11 @@ void ParallelFor(size_t count, unsigned threads, const std::function<void(size_t
   const unsigned wanted =
       static_cast<unsigned>(std::min<size_t>(std::max(1u, threads), std::max<size_t>(1, count)));
   std::vector<std::jthread> others;
-  for (unsigned worker = 1; worker < wanted; ++worker) others.emplace_back(work, worker);
+  try {
+    for (unsigned worker = 1; worker < wanted; ++worker) others.emplace_back(work, worker);
+  } catch (const std::system_error&) {
+    // No more threads to be had (RLIMIT_NPROC, a container's pids limit): those there are do the work.
+  }
   work(0);
 }
 

@@ -5,7 +5,7 @@
 //   uint32_t id = pool.Intern("bash");
 //   pool.Get(id);  // "bash"; the view lives as long as the pool
 //
-// Not synchronised. Moving the pool keeps its views valid.
+// Not synchronised. Moving the pool keeps its views valid; it cannot be copied, since its views could not.
 #ifndef KSAMP_LIB_BASE_STRING_POOL_H_
 #define KSAMP_LIB_BASE_STRING_POOL_H_
 
@@ -20,6 +20,12 @@ namespace ksamp {
 
 class StringPool {
  public:
+  StringPool() = default;
+  StringPool(StringPool&&) = default;
+  StringPool& operator=(StringPool&&) = default;
+  StringPool(const StringPool&) = delete;
+  StringPool& operator=(const StringPool&) = delete;
+
   uint32_t Intern(std::string_view text) {
     if (auto it = ids_.find(text); it != ids_.end()) return it->second;
     const uint32_t id = static_cast<uint32_t>(texts_.size());

@@ -9,8 +9,15 @@
 namespace ksamp {
 namespace {
 
-// Length of the valid UTF-8 sequence at text[at] (1 to 4), or 0. Control characters, C1 ones included, count
-// as invalid.
+// True for what moves or hides its neighbours on a terminal, or is no character in XML: C1 controls, line and
+// paragraph separators, marks and overrides of the writing direction, noncharacters.
+bool IsUnprintable(uint32_t code) {
+  return code < 0xa0 || code == 0x61c || (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff ||
+         (code & 0xfffe) == 0xfffe;
+}
+
+// Length of the valid UTF-8 sequence at text[at] (1 to 4), or 0. Control characters count as invalid.
 size_t PrintableSequence(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
@@ -24,7 +31,7 @@ size_t PrintableSequence(std::string_view text, size_t at) {
   }
   constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
-  return code < 0xa0 ? 0 : length;
+  return IsUnprintable(code) ? 0 : length;
 }
 
 size_t EditDistance(std::string_view a, std::string_view b) {
@@ -57,7 +64,8 @@ bool MatchesSet(std::string_view pattern, size_t p, char c, size_t* next) {
   bool found = false;
   for (size_t i = 0; i < set.size(); ++i) {
     if (i + 2 < set.size() && set[i + 1] == '-') {
-      found = found || (set[i] <= c && c <= set[i + 2]);
+      const auto byte = [](char of) { return static_cast<unsigned char>(of); };
+      found = found || (byte(set[i]) <= byte(c) && byte(c) <= byte(set[i + 2]));
       i += 2;
     } else {
       found = found || set[i] == c;

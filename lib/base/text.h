@@ -13,7 +13,8 @@
 
 namespace ksamp {
 
-// Control characters and bytes that are not UTF-8 become \xNN; everything else stays. Safe on a terminal.
+// Control characters, marks that turn the writing direction, and bytes that are not UTF-8 become \xNN;
+// everything else stays. Safe on a terminal.
 std::string EscapeForTerminal(std::string_view text);
 // The same, then & < > " ' as entities. Safe in XML, HTML and SVG, in text and in attributes.
 std::string EscapeForXml(std::string_view text);

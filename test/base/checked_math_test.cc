@@ -3,27 +3,45 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+
 namespace ksamp {
 namespace {
 
-constexpr uint64_t kMax = ~uint64_t{0};
+constexpr uint64_t kMax = UINT64_MAX;
 
-TEST(CheckedMath, OverflowIsAnAnswer) {
-  EXPECT_EQ(CheckedAdd(kMax - 1, 1), kMax);
+TEST(CheckedAdd, OverflowIsNothing) {
+  EXPECT_EQ(CheckedAdd(1, 2), 3u);
+  EXPECT_EQ(CheckedAdd(kMax, 0), kMax);
   EXPECT_EQ(CheckedAdd(kMax, 1), std::nullopt);
-  EXPECT_EQ(CheckedMultiply(uint64_t{1} << 32, (uint64_t{1} << 32) - 1), 0xffffffff00000000u);
-  EXPECT_EQ(CheckedMultiply(uint64_t{1} << 32, uint64_t{1} << 32), std::nullopt);
-  EXPECT_EQ(CheckedAlign(9, 8), 16u);
-  EXPECT_EQ(CheckedAlign(8, 8), 8u);
-  EXPECT_EQ(CheckedAlign(kMax - 3, 8), std::nullopt);
+  EXPECT_EQ(CheckedAdd(kMax, kMax), std::nullopt);
 }
 
-TEST(CheckedMath, RangesEndAtTheLimit) {
-  EXPECT_TRUE(RangeFits(0, 10, 10));
+TEST(CheckedMultiply, OverflowIsNothing) {
+  EXPECT_EQ(CheckedMultiply(6, 7), 42u);
+  EXPECT_EQ(CheckedMultiply(kMax, 1), kMax);
+  EXPECT_EQ(CheckedMultiply(kMax, 0), 0u);
+  EXPECT_EQ(CheckedMultiply(uint64_t{1} << 32, uint64_t{1} << 32), std::nullopt);
+}
+
+TEST(RangeFits, EdgesAndWrapping) {
+  EXPECT_TRUE(RangeFits(0, 0, 0));
+  EXPECT_TRUE(RangeFits(4, 6, 10));
   EXPECT_TRUE(RangeFits(10, 0, 10));
-  EXPECT_FALSE(RangeFits(1, 10, 10));
+  EXPECT_FALSE(RangeFits(4, 7, 10));
   EXPECT_FALSE(RangeFits(11, 0, 10));
-  EXPECT_FALSE(RangeFits(8, kMax - 4, 10)) << "offset + size would wrap round";
+  EXPECT_FALSE(RangeFits(8, kMax - 4, 10));  // The sum wraps to 3.
+  EXPECT_FALSE(RangeFits(kMax, 1, kMax));
+}
+
+TEST(CheckedAlign, RoundsUp) {
+  EXPECT_EQ(CheckedAlign(0, 8), 0u);
+  EXPECT_EQ(CheckedAlign(1, 8), 8u);
+  EXPECT_EQ(CheckedAlign(8, 8), 8u);
+  EXPECT_EQ(CheckedAlign(9, 1), 9u);
+  EXPECT_EQ(CheckedAlign(kMax - 7, 8), kMax - 7);
+  EXPECT_EQ(CheckedAlign(kMax - 6, 8), std::nullopt);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <lzma.h>
 #include <zlib.h>
 
-#include <cstring>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lib/base/byte_reader.h"
 #include "test/support/status_matchers.h"
@@ -13,24 +15,35 @@
 namespace ksamp {
 namespace {
 
-using ::ksamp::testing::StatusIs;
+using ksamp::testing::IsOkAndHolds;
+using ksamp::testing::StatusIs;
+using ::testing::_;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-using Bytes = std::vector<std::byte>;
+constexpr size_t kNoLimit = size_t{1} << 30;
 
-// Text that is neither constant nor incompressible.
-Bytes Text(size_t size) {
-  Bytes bytes(size);
-  uint32_t state = 1;
-  for (std::byte& b : bytes) b = static_cast<std::byte>('a' + ((state = state * 1103515245 + 12345) >> 28));
-  return bytes;
+std::string Zstd(std::string_view text) {
+  auto bytes = CompressZstd(AsBytes(text), 3);
+  return bytes.ok() ? std::string(AsText(*bytes)) : "";
 }
 
-Bytes Zlib(const Bytes& text, int window_bits) {
+std::string Xz(std::string_view text) {
+  std::string out(lzma_stream_buffer_bound(text.size()), '\0');
+  size_t size = 0;
+  EXPECT_EQ(
+      lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t*>(text.data()),
+                              text.size(), reinterpret_cast<uint8_t*>(out.data()), &size, out.size()),
+      LZMA_OK);
+  out.resize(size);
+  return out;
+}
+
+std::string Deflated(std::string_view text, int window_bits) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  Bytes out(deflateBound(&stream, text.size()));
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(text.data()));
+  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
@@ -40,112 +53,177 @@ Bytes Zlib(const Bytes& text, int window_bits) {
   return out;
 }
 
-Bytes Xz(const Bytes& text) {
-  Bytes out(lzma_stream_buffer_bound(text.size()));
-  size_t size = 0;
-  EXPECT_EQ(
-      lzma_easy_buffer_encode(1, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const uint8_t*>(text.data()),
-                              text.size(), reinterpret_cast<uint8_t*>(out.data()), &size, out.size()),
-      LZMA_OK);
-  out.resize(size);
-  return out;
+std::string Gzip(std::string_view text) {
+  return Deflated(text, 15 + 16);
 }
 
-Bytes Compressed(Compression kind, const Bytes& text) {
-  switch (kind) {
-    case Compression::kZstd:
-      return *CompressZstd(text, 1);
-    case Compression::kXz:
-      return Xz(text);
-    case Compression::kGzip:
-      return Zlib(text, 15 + 16);
-    case Compression::kNone:
-      break;
+// Text that compresses, but not to nothing.
+std::string Sample(size_t size) {
+  std::string text(size, '\0');
+  uint32_t state = 1;
+  for (char& c : text) {
+    state = state * 1664525 + 1013904223;
+    c = static_cast<char>('a' + (state >> 28));
   }
   return text;
 }
 
-class EveryKind : public ::testing::TestWithParam<Compression> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind,
-                         ::testing::Values(Compression::kNone, Compression::kZstd, Compression::kXz,
-                                           Compression::kGzip));
+struct Format {
+  const char* name;
+  Compression kind;
+  std::string (*compress)(std::string_view);
+};
+const Format kFormats[] = {
+    {"zstd", Compression::kZstd, Zstd}, {"xz", Compression::kXz, Xz}, {"gzip", Compression::kGzip, Gzip}};
 
-TEST_P(EveryKind, ComesBackWhole) {
-  // 128 KiB is the size of the pieces inside: an end that meets the end of a piece is the interesting one.
-  for (const size_t size : {1, 1000, 128 * 1024 - 1, 128 * 1024, 128 * 1024 + 1, 512 * 1024}) {
-    const Bytes text = Text(size);
-    const Bytes packed = Compressed(GetParam(), text);
-    EXPECT_EQ(DetectCompression(packed), GetParam());
-    absl::StatusOr<Bytes> unpacked = Decompress(GetParam(), packed, size);
-    ASSERT_OK(unpacked) << size;
-    EXPECT_TRUE(*unpacked == text) << size;
+absl::StatusOr<std::string> Inflated(Compression kind, std::string_view bytes, size_t limit) {
+  auto out = Decompress(kind, AsBytes(bytes), limit);
+  if (!out.ok()) return out.status();
+  return std::string(AsText(*out));
+}
+
+TEST(Compression, EveryFormatComesBackWhole) {
+  // 128 KiB is the piece the decoders work in: its multiples are the edges.
+  for (size_t size : {0, 1, 1000, 131071, 131072, 131073, 262144, 1000000}) {
+    const std::string text = Sample(size);
+    for (const Format& format : kFormats) {
+      const std::string packed = format.compress(text);
+      EXPECT_EQ(DetectCompression(AsBytes(packed)), format.kind) << format.name;
+      auto out = Inflated(format.kind, packed, kNoLimit);
+      ASSERT_OK(out) << format.name << " " << size;
+      EXPECT_TRUE(*out == text) << format.name << " " << size;
+    }
   }
 }
 
-TEST_P(EveryKind, StopsAtTheLimit) {
-  const Bytes packed = Compressed(GetParam(), Bytes(1 << 20));
-  EXPECT_THAT(Decompress(GetParam(), packed, (1 << 20) - 1),
-              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("more than 1048575 bytes")));
-}
-
-class EveryCompression : public ::testing::TestWithParam<Compression> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryCompression,
-                         ::testing::Values(Compression::kZstd, Compression::kXz, Compression::kGzip));
-class EveryChecksum : public ::testing::TestWithParam<Compression> {};  // zstd: none asked for
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryChecksum, ::testing::Values(Compression::kXz, Compression::kGzip));
-
-TEST_P(EveryCompression, EveryTruncationIsAnError) {
-  const Bytes packed = Compressed(GetParam(), Text(500));
-  for (size_t size = 0; size < packed.size(); ++size) {
-    EXPECT_THAT(Decompress(GetParam(), std::span(packed).first(size), 1000),
-                StatusIs(absl::StatusCode::kDataLoss, ::testing::_))
-        << size;
+TEST(Compression, TheLimitIsExact) {
+  const std::string text = Sample(200000);
+  for (const Format& format : kFormats) {
+    const std::string packed = format.compress(text);
+    EXPECT_OK(Inflated(format.kind, packed, text.size())) << format.name;
+    EXPECT_THAT(Inflated(format.kind, packed, text.size() - 1).status(),
+                StatusIs(absl::StatusCode::kResourceExhausted, "decompress: more than 199999 bytes"))
+        << format.name;
+    EXPECT_THAT(Inflated(format.kind, packed, 0).status(), StatusIs(absl::StatusCode::kResourceExhausted, _))
+        << format.name;
   }
 }
 
-TEST_P(EveryChecksum, DamageIsAnError) {
-  Bytes packed = Compressed(GetParam(), Text(500));
-  packed[packed.size() / 2] ^= std::byte{0xff};
-  EXPECT_THAT(Decompress(GetParam(), packed, 1000), StatusIs(absl::StatusCode::kDataLoss, ::testing::_));
+// A few kilobytes that unfold to very much.
+TEST(Compression, ABombIsStoppedAtTheLimit) {
+  const std::string zeros(size_t{32} << 20, '\0');
+  for (const Format& format : kFormats) {
+    const std::string packed = format.compress(zeros);
+    EXPECT_LT(packed.size(), zeros.size() / 100) << format.name;
+    EXPECT_THAT(Inflated(format.kind, packed, 1 << 20).status(),
+                StatusIs(absl::StatusCode::kResourceExhausted, _))
+        << format.name;
+  }
 }
 
-TEST(Compression, SectionsHaveExactlyTheSizeTheyPromise) {
-  const Bytes text = Text(300);
-  const Bytes packed = Zlib(text, 15);
-  absl::StatusOr<Bytes> unpacked = InflateZlib(packed, 300);
-  ASSERT_OK(unpacked);
-  EXPECT_TRUE(*unpacked == text);
-  EXPECT_THAT(InflateZlib(packed, 301),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("300 bytes where 301")));
-  EXPECT_THAT(InflateZlib(packed, 299), StatusIs(absl::StatusCode::kResourceExhausted, ::testing::_));
+TEST(Compression, TruncatedAnywhereIsDataLoss) {
+  const std::string text = Sample(2000);
+  for (const Format& format : kFormats) {
+    const std::string packed = format.compress(text);
+    for (size_t size = 0; size < packed.size(); ++size) {
+      EXPECT_THAT(Inflated(format.kind, packed.substr(0, size), kNoLimit).status(),
+                  StatusIs(absl::StatusCode::kDataLoss, _))
+          << format.name << " " << size;
+    }
+  }
 }
 
-TEST(ZstdStreamDecoder, TakesAStreamInPiecesOfAnySize) {
-  const Bytes text = Text(300'000);
-  Bytes packed = *CompressZstd(text, 1);
-  const Bytes second = packed;  // two frames behind one another
-  packed.insert(packed.end(), second.begin(), second.end());
-  for (const size_t step : {size_t{1}, size_t{777}, packed.size()}) {
-    Bytes out;
+TEST(Compression, DamagedAnywhereIsAnErrorOrTheText) {
+  const std::string text = Sample(2000);
+  for (const Format& format : kFormats) {
+    const std::string packed = format.compress(text);
+    for (size_t at = 0; at < packed.size(); ++at) {
+      std::string bad = packed;
+      bad[at] = static_cast<char>(bad[at] ^ 0x55);
+      auto out = Inflated(format.kind, bad, 1 << 20);
+      if (!out.ok()) {
+        EXPECT_THAT(out.status().code(),
+                    AnyOf(absl::StatusCode::kDataLoss, absl::StatusCode::kResourceExhausted))
+            << format.name;
+      } else if (format.kind != Compression::kZstd) {  // Our frames carry no checksum; the others do.
+        EXPECT_EQ(*out, text) << format.name << " " << at;
+      }
+    }
+  }
+}
+
+TEST(Compression, SeveralPartsBehindEachOtherAreOne) {
+  for (const Format& format : kFormats) {
+    const std::string packed =
+        format.compress("one ") + format.compress(Sample(131072)) + format.compress(" three");
+    EXPECT_THAT(Inflated(format.kind, packed, kNoLimit), IsOkAndHolds("one " + Sample(131072) + " three"))
+        << format.name;
+  }
+}
+
+TEST(Compression, RubbishBehindTheEndIsDataLoss) {
+  for (const Format& format : kFormats) {
+    EXPECT_THAT(Inflated(format.kind, format.compress("text") + "rubbish", kNoLimit).status(),
+                StatusIs(absl::StatusCode::kDataLoss, _))
+        << format.name;
+  }
+}
+
+TEST(Compression, NoneIsACopyWithinTheLimit) {
+  EXPECT_EQ(DetectCompression(AsBytes("")), Compression::kNone);
+  EXPECT_EQ(DetectCompression(AsBytes("\x28\xb5\x2f")), Compression::kNone);
+  EXPECT_THAT(Inflated(Compression::kNone, "plain", 5), IsOkAndHolds("plain"));
+  EXPECT_THAT(Inflated(Compression::kNone, "plain", 4).status(),
+              StatusIs(absl::StatusCode::kResourceExhausted, _));
+}
+
+TEST(InflateZlib, WantsExactlyThePromisedSize) {
+  const std::string packed = Deflated("four", 15);
+  ASSERT_OK_AND_ASSIGN(std::vector<std::byte> out, InflateZlib(AsBytes(packed), 4));
+  EXPECT_EQ(AsText(out), "four");
+  EXPECT_THAT(InflateZlib(AsBytes(packed), 5).status(),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("4 bytes where 5 were promised")));
+  EXPECT_THAT(InflateZlib(AsBytes(packed), 3).status(), StatusIs(absl::StatusCode::kResourceExhausted, _));
+  EXPECT_THAT(InflateZlib(AsBytes("no zlib"), 5).status(), StatusIs(absl::StatusCode::kDataLoss, _));
+  EXPECT_THAT(InflateZlib({}, 0).status(), StatusIs(absl::StatusCode::kDataLoss, _));
+}
+
+TEST(ZstdStreamDecoder, TakesPiecesOfAnySize) {
+  const std::string text = Sample(400000), packed = Zstd(text) + Zstd("second");
+  for (size_t piece : {size_t{1}, size_t{7}, size_t{4096}, packed.size()}) {
     ZstdStreamDecoder decoder;
-    for (size_t at = 0; at < packed.size(); at += step) {
-      ASSERT_OK(decoder.Decode(std::span(packed).subspan(at, std::min(step, packed.size() - at)),
-                               [&](std::span<const std::byte> piece) {
-                                 out.insert(out.end(), piece.begin(), piece.end());
+    std::string out;
+    for (size_t at = 0; at < packed.size(); at += piece) {
+      ASSERT_OK(decoder.Decode(AsBytes(std::string_view(packed).substr(at, piece)),
+                               [&](std::span<const std::byte> bytes) {
+                                 EXPECT_LE(bytes.size(), 128u * 1024u);
+                                 out += AsText(bytes);
                                  return absl::OkStatus();
                                }));
     }
-    EXPECT_TRUE(decoder.AtFrameEnd());
-    ASSERT_EQ(out.size(), 2 * text.size());
-    EXPECT_TRUE(std::equal(text.begin(), text.end(), out.begin() + 300'000));
+    EXPECT_TRUE(out == text + "second") << piece;
+    EXPECT_TRUE(decoder.AtFrameEnd()) << piece;
   }
 }
 
-TEST(ZstdStreamDecoder, HandsOnWhatTheSinkSays) {
+TEST(ZstdStreamDecoder, KnowsWhetherAFrameIsOpen) {
+  const std::string packed = Zstd("some text");
+  const auto ignore = [](std::span<const std::byte>) { return absl::OkStatus(); };
   ZstdStreamDecoder decoder;
-  EXPECT_THAT(decoder.Decode(*CompressZstd(Text(10), 1),
-                             [](std::span<const std::byte>) { return absl::CancelledError("enough"); }),
-              StatusIs(absl::StatusCode::kCancelled, "enough"));
+  EXPECT_TRUE(decoder.AtFrameEnd());
+  ASSERT_OK(decoder.Decode({}, ignore));
+  EXPECT_TRUE(decoder.AtFrameEnd());
+  ASSERT_OK(decoder.Decode(AsBytes(packed.substr(0, 5)), ignore));
+  EXPECT_FALSE(decoder.AtFrameEnd());
+  ASSERT_OK(decoder.Decode(AsBytes(packed.substr(5)), ignore));
+  EXPECT_TRUE(decoder.AtFrameEnd());
+}
+
+TEST(ZstdStreamDecoder, HandsOnTheSinksError) {
+  ZstdStreamDecoder decoder;
+  EXPECT_THAT(decoder.Decode(AsBytes(Zstd("text")),
+                             [](std::span<const std::byte>) { return absl::CancelledError("stop"); }),
+              StatusIs(absl::StatusCode::kCancelled, "stop"));
 }
 
 }  // namespace

@@ -3,28 +3,34 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace ksamp {
 namespace {
 
 TEST(StrCat, JoinsEveryKindOfPart) {
-  EXPECT_EQ(
-      StrCat("record at ", Hex(0x1f), ", size ", 3, ' ', std::string("s"), std::string_view("v"), true, 1.5),
-      "record at 0x1f, size 3 svtrue1.5");
-  EXPECT_EQ(StrCat(std::numeric_limits<int64_t>::min(), Hex(~uint64_t{0})),
-            "-92233720368547758080xffffffffffffffff");
+  const std::string text = "text";
+  char array[] = "array";
   EXPECT_EQ(StrCat(), "");
+  EXPECT_EQ(StrCat("a ", text, ' ', std::string_view("view"), " ", array), "a text view array");
+  EXPECT_EQ(StrCat(true, false), "truefalse");
+  EXPECT_EQ(StrCat(INT64_MIN, " ", UINT64_MAX, " ", -1, " ", uint8_t{65}, " ", int16_t{-7}),
+            "-9223372036854775808 18446744073709551615 -1 65 -7");
+  EXPECT_EQ(StrCat(1.5, " ", 0.1, " ", -1e300), "1.5 0.1 -1e+300");
+  EXPECT_EQ(StrCat(Hex(0), " ", Hex(UINT64_MAX)), "0x0 0xffffffffffffffff");
 }
 
-TEST(StrCat, Appends) {
-  std::string text = "a";
-  StrAppend(&text, 1, "b");
-  EXPECT_EQ(text, "a1b");
+TEST(StrAppend, Appends) {
+  std::string out = "a";
+  StrAppend(&out, 1, "b");
+  StrAppend(&out);
+  EXPECT_EQ(out, "a1b");
 }
 
-TEST(StrCat, MessageOfAStatus) {
-  EXPECT_EQ(MessageOf(absl::DataLossError("damaged")), "damaged");
+TEST(MessageOf, IsTheMessageAlone) {
+  EXPECT_EQ(MessageOf(absl::NotFoundError("open x: gone")), "open x: gone");
   EXPECT_EQ(MessageOf(absl::OkStatus()), "");
 }
 

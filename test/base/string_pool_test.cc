@@ -3,31 +3,42 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace ksamp {
 namespace {
 
 TEST(StringPool, NumbersAreDenseInOrderOfFirstSight) {
+  const std::string_view with_nul("a\0b", 3);
   StringPool pool;
   EXPECT_EQ(pool.Intern("a"), 0u);
   EXPECT_EQ(pool.Intern(""), 1u);
   EXPECT_EQ(pool.Intern("a"), 0u);
-  EXPECT_EQ(pool.size(), 2u);
+  EXPECT_EQ(pool.Intern(with_nul), 2u);
+  EXPECT_EQ(pool.size(), 3u);
+  EXPECT_EQ(pool.Get(2), with_nul);
   EXPECT_EQ(pool.Find(""), 1u);
   EXPECT_EQ(pool.Find("b"), std::nullopt);
 }
 
-TEST(StringPool, ViewsOutliveGrowthAndMoves) {
+TEST(StringPool, ViewsLiveThroughGrowthAndMoves) {
   StringPool pool;
-  const std::string_view first = pool.Get(pool.Intern("x"));
-  for (int i = 0; i < 1000; ++i) pool.Intern(std::to_string(i));
-  const StringPool moved = std::move(pool);
-  EXPECT_EQ(first, "x");
-  EXPECT_EQ(moved.Get(0).data(), first.data());
-  EXPECT_EQ(moved.Find("999"), 1000u);
+  std::string name = "first";  // Short: kept inside the string object, which must not move.
+  const std::string_view view = pool.Get(pool.Intern(name));
+  name = "gone!";
+  for (int i = 0; i < 10000; ++i) pool.Intern(std::to_string(i));
+  StringPool moved = std::move(pool);
+  EXPECT_EQ(view, "first");
+  EXPECT_EQ(moved.Get(0).data(), view.data());
+  EXPECT_EQ(moved.Find("9999"), 10000u);
 }
+
+// A copy's look-up table would point into the original.
+static_assert(!std::is_copy_constructible_v<StringPool> && !std::is_copy_assignable_v<StringPool>);
 
 }  // namespace
 }  // namespace ksamp

@@ -34,7 +34,7 @@ MATCHER(IsOk, negation ? "is an error" : "is OK") {
 
 MATCHER_P2(StatusIs, code, message_matcher, "") {
   *result_listener << StatusOf(arg).ToString();
-  return StatusOf(arg).code() == code &&
+  return ::testing::ExplainMatchResult(code, StatusOf(arg).code(), result_listener) &&
          ::testing::ExplainMatchResult(message_matcher, std::string(StatusOf(arg).message()),
                                        result_listener);
 }
