@@ -62,7 +62,7 @@ std::string StrCat(const Parts&... parts) {
 }
 
 template <typename... Parts>
-void StrAppend(std::string* out, const Parts&... parts) {
+void StrAppend([[maybe_unused]] std::string* out, const Parts&... parts) {
   (internal::AppendPart(*out, parts), ...);
 }
 
