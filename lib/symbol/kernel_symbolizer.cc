@@ -10,15 +10,11 @@
 #include "lib/base/str_cat.h"
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
+#include "lib/symbol/recorded_machine.h"
 #include "lib/symbol/symbol_collector.h"
 
 namespace ksamp {
 namespace {
-
-std::string FirstLine(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadFile(path, 4096);
-  return text.ok() ? text->substr(0, text->find('\n')) : std::string();
-}
 
 bool SameBytes(std::span<const std::byte> a, std::span<const uint8_t> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -77,9 +73,7 @@ void KernelSymbolizer::DecideWhetherLive() {
     live_ = notes.ok() && BuildIdOfNotes(AsBytes(*notes)) == recorded.build_id;
     return;
   }
-  if (recorded.os_release.empty() || recorded.hostname.empty()) return;
-  live_ = FirstLine(StrCat(options_.proc_root, "/sys/kernel/osrelease")) == recorded.os_release &&
-          FirstLine(StrCat(options_.proc_root, "/sys/kernel/hostname")) == recorded.hostname;
+  live_ = IsRecordedMachine(options_);
 }
 
 // Takes text_ as the table, unless it shows only zeros.

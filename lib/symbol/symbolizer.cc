@@ -72,7 +72,7 @@ std::string_view Text(UnresolvedReason reason) {
     case UnresolvedReason::kFileNotReadable:
       return "file not readable";
     case UnresolvedReason::kFileReplaced:
-      return "file replaced since the recording";
+      return "another build of the file is there";
     case UnresolvedReason::kNotAnElfFile:
       return "not an ELF file";
     case UnresolvedReason::kKernelSymbolsHidden:

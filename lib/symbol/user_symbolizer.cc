@@ -96,10 +96,12 @@ bool UserSymbolizer::Try(const std::string& path, const Image& image, Opened* op
     return false;
   }
   if (!image.build_id.empty() && !SameBuildId(elf->build_id(), image.build_id)) {
-    opened->notes.push_back(
-        elf->build_id().empty()
-            ? StrCat(path, " has no build-id, the recorded file had one; not used")
-            : StrCat(path, " was replaced since the recording (other build-id); not used"));
+    opened->notes.push_back(elf->build_id().empty()
+                                ? StrCat(path, " has no build-id, the recorded file had one; not used")
+                                : StrCat(path,
+                                         recorded_here_ ? " was replaced since the recording"
+                                                        : " is another build than the recorded file",
+                                         " (other build-id); not used"));
     if (SaysMore(UnresolvedReason::kFileReplaced, opened->reason)) {
       opened->reason = UnresolvedReason::kFileReplaced;
     }
@@ -111,7 +113,7 @@ bool UserSymbolizer::Try(const std::string& path, const Image& image, Opened* op
 }
 
 void UserSymbolizer::TryProcess(const Image& image, Opened* opened) {
-  if (!options_.live_machine || image.pid == 0) return;
+  if (!recorded_here_ || image.pid == 0) return;
   const std::string process = StrCat(options_.proc_root, "/", image.pid, "/");
   const std::string entry = StrCat(process, MapFilesEntry(image));
   if (IsLinkTo(entry, image.path) && Try(entry, image, opened)) return;

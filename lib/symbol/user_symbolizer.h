@@ -7,8 +7,8 @@
 // A file is opened by, in this order: root + path; the live process (/proc/PID/map_files/START-END, then
 // /proc/PID/root/path); a file of that basename below the -p directories. The first with the recorded
 // build-id is taken. Where the recording has no build-id the first that opens is, and nothing is claimed;
-// then -p must have exactly one. The process is asked only on a live machine, and without a build-id only
-// where it still maps that range.
+// then -p must have exactly one. The process is asked only on the recorded machine, and without a build-id
+// only where it still maps that range.
 //
 // Where the file is stripped, its debug file (debug_file_finder.h) or .gnu_debugdata adds symbols.
 //
@@ -26,6 +26,7 @@
 #include "ksamp/symbolizer.h"
 #include "lib/object/elf_image.h"
 #include "lib/symbol/image_index.h"
+#include "lib/symbol/recorded_machine.h"
 #include "lib/symbol/symbol_collector.h"
 
 namespace ksamp {
@@ -33,7 +34,8 @@ namespace ksamp {
 class UserSymbolizer {
  public:
   // Both must outlive the symbolizer.
-  UserSymbolizer(const SymbolizerOptions& options, ImageIndex* index) : options_(options), index_(index) {}
+  UserSymbolizer(const SymbolizerOptions& options, ImageIndex* index)
+      : options_(options), index_(index), recorded_here_(MayBeRecordedMachine(options)) {}
 
   ImageSymbols Resolve(const Image& image, std::span<const uint64_t> file_offsets);
 
@@ -54,6 +56,7 @@ class UserSymbolizer {
 
   const SymbolizerOptions& options_;
   ImageIndex* index_;
+  const bool recorded_here_;  // Live processes are those of the recording.
 };
 
 }  // namespace ksamp

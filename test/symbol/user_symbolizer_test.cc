@@ -85,9 +85,9 @@ TEST_F(UserSymbolizerTest, EveryFailureHasItsReason) {
       {"a folder", tree_.MakeDirectory("folder"), "", "[file not readable]"},
       {"text", tree_.Write("script", "#!/bin/sh\n"), "", "[not an ELF file]"},
       {"replaced", tree_.Write("replaced", Program("other", "bbbb")), "aaaa",
-       "[file replaced since the recording]"},
+       "[another build of the file is there]"},
       {"without build-id", tree_.Write("noid", Program("other", "")), "aaaa",
-       "[file replaced since the recording]"},
+       "[another build of the file is there]"},
       {"no symbols", tree_.Write("stripped", Program("", "aaaa")), "aaaa", "[no symbols in image]"},
   };
   for (const auto& c : cases)
@@ -111,7 +111,7 @@ TEST_F(UserSymbolizerTest, AReplacedFileIsFoundInTheProcess) {
   image.pid = 77;
   EXPECT_THAT(Names(Resolve(image)), ElementsAre("old_one"));
   options_.live_machine = false;
-  EXPECT_THAT(Names(Resolve(image)), ElementsAre("[file replaced since the recording]"));
+  EXPECT_THAT(Names(Resolve(image)), ElementsAre("[another build of the file is there]"));
 }
 
 TEST_F(UserSymbolizerTest, ADeletedFileIsReadThroughItsMapping) {
@@ -149,7 +149,7 @@ TEST_F(UserSymbolizerTest, OurOwnVdsoNamesTheRecordedOneWhereItIsTheSame) {
   EXPECT_EQ(found.file, "[vdso]");
   EXPECT_EQ(found.addresses[0].reason, UnresolvedReason::kBetweenSymbols);
   image.build_id = {1, 2, 3};
-  EXPECT_THAT(Names(Resolve(image, {0x10})), ElementsAre("[file replaced since the recording]"));
+  EXPECT_THAT(Names(Resolve(image, {0x10})), ElementsAre("[another build of the file is there]"));
 }
 
 }  // namespace
