@@ -41,7 +41,8 @@ std::string_view RemedyFor(OpenFailure failure) {
              "or "
              "with a profile that allows it.";
     case OpenFailure::kBusy:
-      return "Free them: --nmi-watchdog=off, or end the other profiler; or sample the CPU clock: -e cpu-clock.";
+      return "Free them: --nmi-watchdog=off, or end the other profiler; or sample the CPU clock: -e "
+             "cpu-clock.";
     case OpenFailure::kNoPmu:
       return "Sample the CPU clock instead: -e cpu-clock.";
     case OpenFailure::kTooManyFiles:

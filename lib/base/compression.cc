@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::byte>> Decompress(Compression kind, std::span<co
       absl::Status status = decoder.Decode(
           bytes, [&](std::span<const std::byte> piece) { return AppendWithin(piece, limit, out); });
       if (!status.ok()) return status;
-      if (!decoder.AtFrameEnd()) return absl::DataLossError("decompress zstd: truncated");
+      if (bytes.empty() || !decoder.AtFrameEnd()) return absl::DataLossError("decompress zstd: truncated");
       return out;
     }
     case Compression::kXz:

@@ -133,8 +133,8 @@ FilterCause SampleCounter::FilterOf(const Context& context, const ThreadComm* co
   if (!Contains(options.pids, context.pid)) return FilterCause::kPid;
   if (!Contains(options.tids, context.tid)) return FilterCause::kTid;
   if (!options.comms.empty()) {
-    const std::string name =
-        comm != nullptr ? std::string(plan_.table->names().Get(comm->name)) : StrCat(":", context.tid);
+    const std::string name = comm != nullptr ? std::string(plan_.table->names().Get(comm->name))
+                                             : StrCat(":", static_cast<int32_t>(context.tid));
     if (std::find(options.comms.begin(), options.comms.end(), name) == options.comms.end())
       return FilterCause::kComm;
   }
@@ -154,7 +154,7 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   const Separation& separate = plan_.options->separate;
   const EventPlan& event = plan_.events[context.event];
   ProfileKey key{.event = context.event};
-  if (separate.comm) key.comm = comm ? comm->name : ExtraName(StrCat(":", context.tid));
+  if (separate.comm) key.comm = comm ? comm->name : ExtraName(StrCat(":", static_cast<int32_t>(context.tid)));
   if (separate.process || separate.thread) key.pid = context.pid;
   if (separate.thread) key.tid = context.tid;
   if (separate.cpu && event.has_cpu) key.cpu = context.cpu;

@@ -52,7 +52,7 @@ check_files() {
   "$prefix/bin/ksamp" --version || fail "the installed tool does not run"
 }
 
-# Nothing but namespace ksamp shows: no libelf, no abseil, no templates of the standard library.
+# Nothing but namespace ksamp shows: no zstd, no abseil, no templates of the standard library.
 check_exports() {
   local library=$libdir/libksamp.so names foreign
   names=$(nm -D --defined-only -C "$library" | cut -d' ' -f3-)

@@ -6,7 +6,7 @@ _ksamp_commands() {
 }
 
 _ksamp_options() {
-  ksamp "$1" --help 2>/dev/null | grep -oE '(^| |,)--?[A-Za-z%][A-Za-z0-9-]*' | tr -d ' ,'
+  ksamp "$1" --help 2>/dev/null | grep -oE '(^| |,)--?[A-Za-z%][A-Za-z0-9-]*' | tr -d ' ,' | sort -u
 }
 
 _ksamp() {
