@@ -195,14 +195,14 @@ class EventParser {
   }
 
   // Puts modifiers into every spec and behind its name.
-  static absl::Status Finish(Piece own, Piece group, ParsedEvent& event, bool in_slashes = false) {
+  static absl::Status Finish(Piece own, Piece group, ParsedEvent& event) {
     Modifiers modifiers;
     KSAMP_RETURN_IF_ERROR(AddModifiers(own, modifiers));
     KSAMP_RETURN_IF_ERROR(AddModifiers(group, modifiers));
     for (EventSpec& spec : event.specs) {
       ApplyModifiers(modifiers, spec);
       if (modifiers.letters.empty()) continue;
-      const bool ends_in_slash = in_slashes && spec.name.back() == '/';
+      const bool ends_in_slash = spec.name.back() == '/';
       StrAppend(&spec.name, ends_in_slash ? "" : ":", modifiers.letters);
     }
     return absl::OkStatus();
@@ -302,7 +302,7 @@ class EventParser {
       event.specs.push_back(std::move(spec));
     }
     if (event.specs.empty()) return UnknownPmu(name);
-    KSAMP_RETURN_IF_ERROR(Finish(modifiers, group_modifiers, event, true));
+    KSAMP_RETURN_IF_ERROR(Finish(modifiers, group_modifiers, event));
     return event;
   }
 
