@@ -74,8 +74,8 @@ class KSAMP_EXPORT EventCatalog {
  public:
   virtual ~EventCatalog() = default;
   virtual const std::vector<Pmu>& pmus() const = 0;
-  // The id of tracepoint subsystem:name. NotFound names the cause (no such event, tracefs not mounted, no
-  // right).
+  // The id of tracepoint subsystem:name. NotFound: the kernel has none of that name; FailedPrecondition:
+  // tracefs is not mounted; PermissionDenied.
   virtual absl::StatusOr<uint64_t> TracepointId(std::string_view subsystem, std::string_view name) const = 0;
   // All tracepoints as "subsystem:name", for globs and for "did you mean".
   virtual std::vector<std::string> Tracepoints() const = 0;

@@ -385,8 +385,13 @@ class EventParser {
       spec.config = *id;
       event.specs.push_back(std::move(spec));
     }
-    if (event.specs.empty())
+    if (event.specs.empty()) {
+      // Nothing at all to match: the catalog knows why.
+      const absl::Status cause = catalog_.TracepointId(subsystem.text, name.text).status();
+      if (catalog_.Tracepoints().empty() && !absl::IsNotFound(cause))
+        return NoTracepoint(subsystem, StrCat(subsystem.text, ":", name.text), cause);
       return ErrorAt(subsystem.at, StrCat("no tracepoint matches '", subsystem.text, ":", name.text, "'"));
+    }
     KSAMP_RETURN_IF_ERROR(Finish(modifiers, group_modifiers, event));
     return event;
   }

@@ -113,7 +113,7 @@ class MachineCatalog : public EventCatalog {
       if (!id || *id < 0) return absl::NotFoundError(StrCat(what, ": the kernel has no such tracepoint"));
       return static_cast<uint64_t>(*id);
     }
-    return absl::NotFoundError(StrCat(what, ": tracefs is not mounted at ", tracing_.front()));
+    return absl::FailedPreconditionError(StrCat(what, ": tracefs is not mounted at ", tracing_.front()));
   }
 
   std::vector<std::string> Tracepoints() const override {

@@ -38,6 +38,13 @@ bool IsFinal(const absl::Status& refusal) {
   return MeansForbidden(refusal) || error == EMFILE || error == ENFILE || error == ESRCH || error == ENOSYS;
 }
 
+// What the catalog could not look up, apart from names that are wrong.
+OpenFailure ParseFailure(const absl::Status& status) {
+  if (absl::IsFailedPrecondition(status)) return OpenFailure::kNoTracefs;
+  if (absl::IsPermissionDenied(status)) return OpenFailure::kNoCapability;
+  return OpenFailure::kNoSuchEvent;
+}
+
 EventSpec CpuClock() {
   EventSpec spec;
   spec.name = "cpu-clock";
@@ -67,9 +74,7 @@ class Planner {
   AttrOptions SamplingOf(const EventSpec& spec) const;
   uint64_t CyclesPeriod(const EventSpec& spec) const;
   absl::StatusOr<std::vector<int>> CpusOf(const EventSpec& spec) const;
-  absl::Status Explained(const absl::Status& refusal, const PlannedEvent& event) const {
-    return OpenFailureStatus(refusal, event.spec, event.attr, context_.around);
-  }
+  absl::Status Explained(const absl::Status& refusal, const PlannedEvent& event) const;
   void Note(std::string sentence);
   void DescribeInMeta(std::string wish);
 
@@ -115,6 +120,20 @@ void Planner::BuildAttr(PlannedEvent& event) const {
 absl::StatusOr<std::vector<int>> Planner::CpusOf(const EventSpec& spec) const {
   if (spec.cpus.empty()) return std::vector<int>();
   return ParseCpuList(spec.cpus);
+}
+
+// Some counters without an interrupt refuse a period with EINVAL, as they would any nonsense; whether they
+// count without one tells the two apart.
+absl::Status Planner::Explained(const absl::Status& refusal, const PlannedEvent& event) const {
+  if (StatusErrno(refusal) == EINVAL && event.spec.type >= PERF_TYPE_MAX) {
+    perf_event_attr counting = BuildCountingAttr(event.spec, {});
+    counting.read_format = 0;
+    const int cpu = event.cpus.empty() ? context_.cpu : event.cpus.front();
+    if (context_.kernel->Open(counting, context_.pid, cpu, -1).ok())
+      return OpenFailureStatus(ErrnoStatus(EOPNOTSUPP, "perf_event_open"), event.spec, event.attr,
+                               context_.around);
+  }
+  return OpenFailureStatus(refusal, event.spec, event.attr, context_.around);
 }
 
 void Planner::Note(std::string sentence) {
@@ -275,7 +294,7 @@ absl::StatusOr<EventPlan> Planner::Explicit(const std::vector<std::string>& even
   for (const std::string& text : events) {
     StrAppend(&wish, wish.empty() ? "" : ",", text);
     absl::StatusOr<std::vector<EventGroup>> parsed = ParseEvents(text, *context_.catalog);
-    if (!parsed.ok()) return WithFailure(parsed.status(), OpenFailure::kNoSuchEvent);
+    if (!parsed.ok()) return WithFailure(parsed.status(), ParseFailure(parsed.status()));
     for (const EventGroup& group : *parsed) {
       std::vector<PlannedEvent>& planned = plan_.groups.emplace_back();
       for (const EventSpec& spec : group.events) KSAMP_RETURN_IF_ERROR(PlanExplicit(spec, planned));

@@ -2,6 +2,11 @@
 #include "lib/os/event_catalog.h"
 
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
@@ -77,6 +82,48 @@ TEST_F(EventCatalogTest, HybridCorePmusKnowTheirCpus) {
   EXPECT_EQ(catalog->pmus()[0].cpus, "16-23");
 }
 
+// A hybrid machine's tree as the kernel lays it out, all the way to what -e makes of it.
+TEST_F(EventCatalogTest, EventsOfAHybridMachineOpenOnEachKindOfCore) {
+  struct {
+    const char *pmu, *type, *cpus;
+  } const cores[] = {{"cpu_core", "4\n", "0-3\n"}, {"cpu_atom", "10\n", "4-7\n"}};
+  for (const auto& [pmu, type, cpus] : cores) {
+    tree.Write(devices + pmu + "/type", type);
+    tree.Write(devices + pmu + "/cpus", cpus);
+    tree.Write(devices + pmu + "/format/event", "config:0-7\n");
+    tree.Write(devices + pmu + "/format/umask", "config:8-15\n");
+    tree.Write(devices + pmu + "/events/cache-misses", "event=0x2e,umask=0x41\n");
+  }
+  tree.Write(devices + "cpu_core/events/slots", "event=0x00,umask=0x4\n");
+  const std::unique_ptr<EventCatalog> catalog = Make();
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<EventGroup> cycles, ParseEvents("cycles:u", *catalog));
+  ASSERT_EQ(cycles.size(), 2u);
+  const EventSpec& atom = cycles[0].events.at(0);
+  const EventSpec& core = cycles[1].events.at(0);
+  EXPECT_EQ(atom.name, "cpu_atom/cycles/u");
+  EXPECT_EQ(atom.type, uint32_t{PERF_TYPE_HARDWARE});
+  EXPECT_EQ(atom.config, uint64_t{10} << 32 | PERF_COUNT_HW_CPU_CYCLES);
+  EXPECT_EQ(atom.cpus, "4-7");
+  EXPECT_TRUE(atom.exclude_kernel);
+  EXPECT_EQ(core.config, uint64_t{4} << 32 | PERF_COUNT_HW_CPU_CYCLES);
+  EXPECT_EQ(core.cpus, "0-3");
+
+  ASSERT_OK_AND_ASSIGN(const std::vector<EventGroup> slots, ParseEvents("cpu_core/slots/", *catalog));
+  ASSERT_EQ(slots.size(), 1u);
+  EXPECT_EQ(slots[0].events.at(0).config, 0x400u);
+  EXPECT_EQ(slots[0].events.at(0).type, 4u);
+  EXPECT_THAT(
+      ParseEvents("cpu_atom/slots/", *catalog),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cpu_atom has no term or event 'slots'")));
+
+  // A group of the cores becomes one for each kind.
+  ASSERT_OK_AND_ASSIGN(const std::vector<EventGroup> group, ParseEvents("{cycles,instructions}", *catalog));
+  ASSERT_EQ(group.size(), 2u);
+  EXPECT_EQ(group[1].events.at(0).name, "cpu_core/cycles/");
+  EXPECT_EQ(group[1].events.at(1).name, "cpu_core/instructions/");
+}
+
 TEST_F(EventCatalogTest, AFolderThatIsNoPmuIsPassedOver) {
   tree.Write(devices + "odd/type", "none\n");
   tree.MakeDirectory(devices + "empty");
@@ -96,7 +143,7 @@ TEST_F(EventCatalogTest, FindsTracepoints) {
 
 TEST_F(EventCatalogTest, WithoutTracefsSaysSo) {
   EXPECT_THAT(Make()->TracepointId("sched", "sched_switch"),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("not mounted")));
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("not mounted")));
   EXPECT_TRUE(Make()->Tracepoints().empty());
 }
 

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "lib/base/file_io.h"
+#include "lib/base/str_cat.h"
 #include "test/support/fake_perf_kernel.h"
 #include "test/support/status_matchers.h"
 
@@ -194,6 +196,40 @@ TEST_F(EventLadderTest, AnEventNamedIsOpenedOrRefusedNeverReplaced) {
 
 TEST_F(EventLadderTest, AnUnknownNameIsNoSuchEvent) {
   EXPECT_EQ(FailureOf(Plan({"cyclse"}).status()), OpenFailure::kNoSuchEvent);
+}
+
+TEST_F(EventLadderTest, ACounterWithoutInterruptSaysSo) {
+  Pmu msr;
+  msr.name = "msr";
+  msr.type = 9;
+  msr.terms = {{"event", 0, {{0, 63}}}};
+  catalog.pmus_ = {msr};
+  kernel.Refuse([](const FakeRequest& r) { return r.attr.sample_period != 0; }, EINVAL);
+  const absl::Status status = Plan({"msr/event=0/"}).status();
+  EXPECT_THAT(MessageOf(status), HasSubstr("open msr/event=0/: it can be counted but not sampled"));
+  EXPECT_EQ(FailureOf(status), OpenFailure::kNotSupported);
+  kernel.Refuse([](const FakeRequest&) { return true; }, EINVAL);
+  EXPECT_THAT(MessageOf(Plan({"msr/event=0/"}).status()), HasSubstr("does not take this combination"));
+}
+
+struct UnreadableCatalog : TableCatalog {
+  explicit UnreadableCatalog(absl::Status status) : cause(std::move(status)) {}
+  absl::StatusOr<uint64_t> TracepointId(std::string_view, std::string_view) const override { return cause; }
+  std::vector<std::string> Tracepoints() const override { return {}; }
+  absl::Status cause;
+};
+
+TEST_F(EventLadderTest, TracepointsThatCannotBeLookedUpTellWhy) {
+  const UnreadableCatalog unmounted(absl::FailedPreconditionError("tracefs is not mounted"));
+  context.catalog = &unmounted;
+  for (const char* name : {"sched:sched_switch", "sched:*"}) {
+    const absl::Status status = Plan({name}).status();
+    EXPECT_EQ(FailureOf(status), OpenFailure::kNoTracefs) << name;
+    EXPECT_THAT(MessageOf(status), HasSubstr("tracefs is not mounted")) << name;
+  }
+  const UnreadableCatalog forbidden(absl::PermissionDeniedError("only root may read it"));
+  context.catalog = &forbidden;
+  EXPECT_EQ(FailureOf(Plan({"sched:sched_switch"}).status()), OpenFailure::kNoCapability);
 }
 
 TEST_F(EventLadderTest, NamedEventsGetTheRateThatSuitsThem) {
