@@ -12,6 +12,7 @@ namespace ksamp {
 
 std::unique_ptr<Command> MakeReportCommand();
 std::unique_ptr<Command> MakeRecordCommand();
+std::unique_ptr<Command> MakeListCommand();
 
 }  // namespace ksamp
 

@@ -37,6 +37,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ksamp/event_spec.h"
 #include "ksamp/export.h"
 #include "ksamp/perf_data.h"
 
@@ -124,6 +125,16 @@ enum class OpenFailure {
   kOther,
 };
 KSAMP_EXPORT OpenFailure FailureOf(const absl::Status& status);
+
+// Whether the kernel takes an event here, asked by opening it, never started, on the calling thread (or, of a
+// PMU that counts for whole CPUs, on its first CPU). Failures read "open EVENT: CAUSE" and carry FailureOf().
+struct EventTrial {
+  absl::Status counting;         // OK: it can at least be counted
+  absl::Status sampling;         // OK: `ksamp record` can use it
+  bool user_space_only = false;  // only with `:u`: the kernel may not be profiled by us
+};
+KSAMP_EXPORT EventTrial TryEvent(const EventSpec& event, PerfKernel* kernel = nullptr,
+                                 const std::string& proc_root = "/proc");
 
 }  // namespace ksamp
 

@@ -2,6 +2,9 @@
 // Every event name there is here, for `ksamp list` and for completion.
 #include <linux/perf_event.h>
 
+#include <optional>
+#include <utility>
+
 #include "ksamp/event_spec.h"
 #include "lib/base/str_cat.h"
 #include "lib/event/event_table.h"
@@ -32,7 +35,10 @@ std::vector<ListedEvent> ListEvents(const EventCatalog& catalog) {
   std::vector<ListedEvent> events;
   ListGeneric(PERF_TYPE_HARDWARE, "hardware", events);
   ListGeneric(PERF_TYPE_SOFTWARE, "software", events);
-  for (std::string& name : CacheEventNames()) events.push_back({std::move(name), "cache", ""});
+  for (std::string& name : CacheEventNames()) {
+    const std::optional<uint64_t> config = ParseCacheEvent(name);
+    events.push_back({std::move(name), "cache", config ? DescribeCacheEvent(*config) : ""});
+  }
   for (const Pmu& pmu : catalog.pmus()) ListPmuEvents(pmu, events);
   for (std::string& name : catalog.Tracepoints()) events.push_back({std::move(name), "tracepoint", ""});
   for (const OprofileEvent& event : OprofileEvents())

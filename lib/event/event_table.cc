@@ -84,6 +84,11 @@ constexpr Spellings kResults[PERF_COUNT_HW_CACHE_RESULT_MAX] = {
     {"refs", "Reference", "ops", "access"},
     {"misses", "miss"},
 };
+constexpr std::string_view kCacheNames[PERF_COUNT_HW_CACHE_MAX] = {
+    "Level 1 data cache",        "Level 1 instruction cache", "Last-level cache",
+    "Data address translations", "Code address translations", "Branch predictor",
+    "Memory of this NUMA node",
+};
 // Which operations a cache has, as bits of perf_hw_cache_op_id.
 constexpr unsigned kRead = 1, kWrite = 2, kPrefetch = 4;
 constexpr unsigned kOpsOfCache[PERF_COUNT_HW_CACHE_MAX] = {kRead | kWrite | kPrefetch,
@@ -172,6 +177,11 @@ std::string CacheEventName(uint64_t config) {
     return "";
   if (result == PERF_COUNT_HW_CACHE_RESULT_ACCESS) return StrCat(kCaches[cache][0], "-", kOps[op][1]);
   return StrCat(kCaches[cache][0], "-", kOps[op][0], "-", kResults[result][0]);
+}
+
+std::string DescribeCacheEvent(uint64_t config) {
+  const bool missed = (config >> 16 & 0xff) == PERF_COUNT_HW_CACHE_RESULT_MISS;
+  return StrCat(kCacheNames[config & 0xff], ": ", kOps[config >> 8 & 0xff][1], missed ? " that missed" : "");
 }
 
 std::vector<std::string> CacheEventNames() {

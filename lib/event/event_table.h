@@ -33,6 +33,8 @@ const GenericEvent* FindGenericEvent(uint32_t type, uint64_t config);
 std::optional<uint64_t> ParseCacheEvent(std::string_view name);
 // "L1-dcache-load-misses"; empty where config is no cache event.
 std::string CacheEventName(uint64_t config);
+// "Level 1 data cache: loads that missed". Requires: CacheEventName(config) is not empty.
+std::string DescribeCacheEvent(uint64_t config);
 // Every combination there is, by its usual name.
 std::vector<std::string> CacheEventNames();
 

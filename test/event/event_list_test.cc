@@ -39,6 +39,8 @@ TEST(ListEventsTest, DescribesAliases) {
   EXPECT_EQ(description("cycles"), "CPU cycles, halted ones excluded (also cpu-cycles)");
   EXPECT_EQ(description("cpu/mem-loads/"), "event=0xcd,umask=0x1,ldlat=3");
   EXPECT_EQ(description("uncore_imc_0/data_reads/"), "Bytes read [MiB]");
+  EXPECT_EQ(description("L1-dcache-load-misses"), "Level 1 data cache: loads that missed");
+  EXPECT_EQ(description("iTLB-loads"), "Code address translations: loads");
   EXPECT_EQ(description("LLC_MISSES"), "the same as cache-misses");
 }
 
