@@ -29,8 +29,10 @@ constexpr int kLevel = 1;
 constexpr size_t kMaxKallsymsBytes = size_t{256} << 20;
 constexpr size_t kMaxModulesBytes = size_t{4} << 20;
 
-// Where the kernel's text lies, from the symbols that perf takes: reference and start `_text` (else
-// `_stext`), end `_edata` (else `_etext`; kernels without KALLSYMS_ALL list no data symbols).
+// Where the kernel's text lies: reference and start are `_text` (else `_stext`, as perf takes them), the end
+// is
+// `_etext`. What lies behind it is data, modules on arm64, and `.init.text`, which is gone after boot. Newer
+// perf ends at `_edata`, so that addresses of data find the kernel too; it serves where there is no `_etext`.
 struct KernelText {
   uint64_t text = 0, stext = 0, edata = 0, etext = 0;
   bool any_address = false;
@@ -44,7 +46,7 @@ struct KernelText {
     if (line.name == "_etext") etext = line.address;
   }
   uint64_t start() const { return text != 0 ? text : stext; }
-  uint64_t end() const { return edata > start() ? edata : etext; }
+  uint64_t end() const { return etext > start() ? etext : edata; }
   std::string_view reference() const { return text != 0 ? "_text" : "_stext"; }
 };
 

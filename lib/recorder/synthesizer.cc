@@ -2,6 +2,7 @@
 #include "lib/recorder/synthesizer.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "lib/base/byte_writer.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
+#include "lib/base/text.h"
 #include "lib/event/record_encoder.h"
 
 namespace ksamp {
@@ -18,6 +20,13 @@ namespace {
 
 // Large enough that the sink is called some dozen times for thousands of processes.
 constexpr size_t kFlushBytes = 256 * 1024;
+
+// What the kernel's own COMM records hold. /proc shows longer names of kernel threads, made up for the
+// reader: kept, one thread would have two names.
+constexpr size_t kMaxComm = 15;
+
+// Processes named in the note.
+constexpr uint64_t kNamedUnreadable = 3;
 
 // How the kernel names memory without a file in MMAP2 records.
 constexpr std::string_view kAnonymousName = "//anon";
@@ -37,6 +46,9 @@ class Synthesis {
   absl::StatusOr<bool> DescribeMappings(pid_t pid, pid_t tid);
   absl::Status AddMapping(pid_t pid, const MapsLine& line);
   absl::Status Add(pid_t pid, pid_t tid, RecordBody body);
+  absl::Status Flush();
+  void CountUnreadable(pid_t pid);
+  std::string UnreadableNote() const;
 
   const ProcFs& proc_;
   const SampleLayout& layout_;
@@ -44,6 +56,7 @@ class Synthesis {
   const RecordSink& sink_;
   ByteWriter out_;
   SynthesisTotals totals_;
+  std::string unreadable_names_;   // of the first few
   std::string comm_, maps_, exe_;  // scratch
   std::vector<MapsLine> lines_;
 };
@@ -60,7 +73,7 @@ absl::Status Synthesis::Describe(pid_t pid) {
     // The main thread ended before this one, which still has the address space.
     KSAMP_ASSIGN_OR_RETURN(has_mappings, DescribeMappings(pid, tid));
   }
-  return out_.size() < kFlushBytes ? absl::OkStatus() : Finish().status();
+  return out_.size() < kFlushBytes ? absl::OkStatus() : Flush();
 }
 
 absl::StatusOr<bool> Synthesis::DescribeThread(pid_t pid, pid_t tid) {
@@ -69,7 +82,7 @@ absl::StatusOr<bool> Synthesis::DescribeThread(pid_t pid, pid_t tid) {
   CommRecord record;
   record.pid = static_cast<uint32_t>(pid);
   record.tid = static_cast<uint32_t>(tid);
-  record.comm = *comm;
+  record.comm = comm->substr(0, kMaxComm);
   KSAMP_RETURN_IF_ERROR(Add(pid, tid, record));
   ++totals_.threads;
   return true;
@@ -78,7 +91,7 @@ absl::StatusOr<bool> Synthesis::DescribeThread(pid_t pid, pid_t tid) {
 absl::StatusOr<bool> Synthesis::DescribeMappings(pid_t pid, pid_t tid) {
   absl::StatusOr<std::span<char>> maps = proc_.ReadMaps(pid, tid, maps_);
   if (!maps.ok()) {
-    if (absl::IsPermissionDenied(maps.status())) ++totals_.unreadable;
+    if (absl::IsPermissionDenied(maps.status())) CountUnreadable(pid);
     return true;  // No other thread would give more.
   }
   if (maps->empty()) return false;  // A kernel thread.
@@ -124,9 +137,32 @@ absl::Status Synthesis::Add(pid_t pid, pid_t tid, RecordBody body) {
   return EncodeRecord(record, layout_, out_);
 }
 
-absl::StatusOr<SynthesisTotals> Synthesis::Finish() {
+absl::Status Synthesis::Flush() {
   if (out_.size() > 0) KSAMP_RETURN_IF_ERROR(sink_(out_.bytes()));
   out_.Clear();
+  return absl::OkStatus();
+}
+
+void Synthesis::CountUnreadable(pid_t pid) {
+  if (++totals_.unreadable > kNamedUnreadable) return;
+  const absl::StatusOr<std::string_view> comm = proc_.ReadComm(pid, pid, comm_);
+  StrAppend(&unreadable_names_, unreadable_names_.empty() ? "" : ", ", pid, " ",
+            EscapeForTerminal(comm.ok() ? *comm : ""));
+}
+
+// Nothing about whose they are or why: the kernel only says no, and root hears it too (a security module).
+std::string Synthesis::UnreadableNote() const {
+  if (totals_.unreadable == 0) return "";
+  return StrCat("user ", geteuid(), " may not read the mappings of ", totals_.unreadable,
+                totals_.unreadable == 1 ? " process (" : " processes (", unreadable_names_,
+                totals_.unreadable > kNamedUnreadable ? ", …" : "",
+                totals_.unreadable == 1 ? "): its" : "): their",
+                " samples in user space stay without names.");
+}
+
+absl::StatusOr<SynthesisTotals> Synthesis::Finish() {
+  KSAMP_RETURN_IF_ERROR(Flush());
+  totals_.note = UnreadableNote();
   return totals_;
 }
 
@@ -149,12 +185,7 @@ absl::StatusOr<SynthesisTotals> SynthesizeProcesses(const ProcFs& proc, const Sy
                                                     const RecordSink& sink) {
   Synthesis synthesis(proc, layout, build_ids, sink);
   for (pid_t pid : Select(proc, targets)) KSAMP_RETURN_IF_ERROR(synthesis.Describe(pid));
-  KSAMP_ASSIGN_OR_RETURN(SynthesisTotals totals, synthesis.Finish());
-  if (totals.unreadable > 0)
-    totals.note =
-        StrCat("the mappings of ", totals.unreadable, totals.unreadable == 1 ? " process" : " processes",
-               " of other users cannot be read: their samples stay without symbols");
-  return totals;
+  return synthesis.Finish();
 }
 
 }  // namespace ksamp

@@ -45,9 +45,10 @@ struct SynthesisTargets {
 
 struct SynthesisTotals {
   uint64_t processes = 0, threads = 0, mappings = 0;
-  // Processes whose mappings we may not read (another user's): their samples stay without names.
+  // Processes whose mappings the kernel does not let us read: another user's, or one that a security module
+  // or a process's own choice (PR_SET_DUMPABLE) protects, from root too.
   uint64_t unreadable = 0;
-  // "the mappings of 12 processes of other users cannot be read: …"; empty where all could.
+  // "user 1000 may not read the mappings of 12 processes (1 systemd, …): …"; empty where all could be read.
   std::string note;
 };
 

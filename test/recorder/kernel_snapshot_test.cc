@@ -103,8 +103,10 @@ TEST_F(KernelSnapshotTest, FindsTheKernelAndItsModules) {
             "loop .init.text 0xffffffffc0110000\nloop .text 0xffffffffc0100000\n");
 }
 
-TEST_F(KernelSnapshotTest, EndsAtEdataWhereTheKernelListsData) {
+TEST_F(KernelSnapshotTest, EndsWhereTheTextEnds) {
   tree_.Write("proc/kallsyms", StrCat(kKallsyms, "ffffffff82800000 D _edata\n"));
+  EXPECT_EQ(TakeKernelSnapshot(options_).images[0].length, 0x1000000u);
+  tree_.Write("proc/kallsyms", "ffffffff81000000 T _stext\nffffffff82800000 D _edata\n");
   EXPECT_EQ(TakeKernelSnapshot(options_).images[0].length, 0x1800000u);
 }
 

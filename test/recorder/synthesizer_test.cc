@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -141,9 +142,9 @@ TEST_F(Synthesizer, TheMainExecutableComesFirst) {
 
 TEST_F(Synthesizer, KernelThreadsAndVanishedProcessesAreNormal) {
   AddProcess(2, "kthreadd", "");
-  tree_.MakeDirectory("proc/3/task");  // Ended between listing and reading.
-  AddThread(4, 4, "no maps any more");
-  EXPECT_THAT(Run(), ElementsAre("COMM 2/2 kthreadd", "COMM 4/4 no maps any more"));
+  tree_.MakeDirectory("proc/3/task");                 // Ended between listing and reading.
+  AddThread(4, 4, "kworker/R-quota_events_unbound");  // No maps any more, and longer than a comm.
+  EXPECT_THAT(Run(), ElementsAre("COMM 2/2 kthreadd", "COMM 4/4 kworker/R-quota"));
   EXPECT_EQ(totals_.processes, 2u);
   EXPECT_EQ(totals_.unreadable, 0u);
 }
@@ -154,6 +155,39 @@ TEST_F(Synthesizer, AMainThreadThatEndedLeavesTheMappingsToTheOthers) {
   tree_.Write("proc/7/task/9/maps", "1000-2000 r-xp 00000000 08:01 2 /bin/x\n");
   EXPECT_THAT(Run(), ElementsAre("COMM 7/7 gone", "COMM 7/9 worker",
                                  "MMAP 7/7 0x1000+0x1000@0x0 8:1:2 prot 5 flags 2 id 0 /bin/x"));
+}
+
+// Root reads every file; whoever it is, the test reads as someone who may not.
+class AsNobody {
+ public:
+  AsNobody() { EXPECT_EQ(seteuid(real_ == 0 ? 65534 : real_), 0); }
+  ~AsNobody() { EXPECT_EQ(seteuid(real_), 0); }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+
+ private:
+  const uid_t real_ = geteuid();
+};
+
+TEST_F(Synthesizer, ForbiddenMappingsAreToldWithoutGuessingWhose) {
+  for (pid_t pid = 1; pid <= 4; ++pid) {
+    AddProcess(pid, pid == 2 ? "a\nb" : "guard", "1000-2000 r-xp 00000000 08:01 2 /bin/x\n");
+    ASSERT_EQ(chmod(tree_.Path(StrCat("proc/", pid, "/maps")).c_str(), 0), 0);
+  }
+  ASSERT_EQ(chmod(tree_.Path("").c_str(), 0755), 0);
+  const AsNobody forbidden;
+  const std::string user = StrCat("user ", geteuid());
+  EXPECT_THAT(Run({{1}, {}}), ElementsAre("COMM 1/1 guard"));
+  EXPECT_EQ(
+      totals_.note,
+      user +
+          " may not read the mappings of 1 process (1 guard): its samples in user space stay without names.");
+  EXPECT_EQ(Run().size(), 4u);
+  EXPECT_EQ(totals_.unreadable, 4u);
+  EXPECT_EQ(totals_.note,
+            user +
+                " may not read the mappings of 4 processes (1 guard, 2 a\\x0ab, 3 guard, …): their "
+                "samples in user space stay without names.");
 }
 
 TEST_F(Synthesizer, OnlyTheTargets) {
