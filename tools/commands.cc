@@ -8,6 +8,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeRecordCommand());
   commands.push_back(MakeReportCommand());
   commands.push_back(MakeListCommand());
+  commands.push_back(MakeCheckCommand());
   return commands;
 }
 

@@ -10,6 +10,7 @@
 
 namespace ksamp {
 
+std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeReportCommand();
 std::unique_ptr<Command> MakeRecordCommand();
 std::unique_ptr<Command> MakeListCommand();

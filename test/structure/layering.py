@@ -39,6 +39,7 @@ PUBLIC_HEADERS = {
     "symbolizer.h": "symbol",
     "profile.h": "profile",
     "recorder.h": "recorder",
+    "check.h": "recorder",
     "report.h": "report",
 }
 # What stands in a public header compiles in the user's program: nothing but the standard library and Status.
