@@ -100,7 +100,8 @@ OpenCircumstances ReadOpenCircumstances(const std::string& proc_root) {
   around.max_sample_rate = limits.max_sample_rate;
   const std::string status = ReadFile(StrCat(proc_root, "/self/status")).value_or("");
   around.capabilities = StatusField(status, "CapEff", 16);
-  around.may_profile = (around.capabilities & (uint64_t{1} << kCapSysAdmin | uint64_t{1} << kCapPerfmon)) != 0;
+  around.may_profile =
+      (around.capabilities & (uint64_t{1} << kCapSysAdmin | uint64_t{1} << kCapPerfmon)) != 0;
   around.seccomp_filter = StatusField(status, "Seccomp", 10) == 2;
   return around;
 }

@@ -29,7 +29,7 @@ struct OpenCircumstances {
   bool whole_cpus = false;  // -a, -C; else threads
   std::optional<int> paranoid = {};
   uint64_t capabilities = 0;  // effective ones, by number
-  bool may_profile = false;  // CAP_PERFMON or CAP_SYS_ADMIN is effective
+  bool may_profile = false;   // CAP_PERFMON or CAP_SYS_ADMIN is effective
   bool seccomp_filter = false;
   bool nmi_watchdog = false;  // holds one hardware counter of each CPU
   std::optional<uint64_t> max_sample_rate = {};
