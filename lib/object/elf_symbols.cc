@@ -142,6 +142,11 @@ std::vector<std::string_view> PltFunctions(const ElfImage& elf) {
 
 }  // namespace
 
+bool HasSymtab(const ElfImage& elf) {
+  return std::any_of(elf.sections().begin(), elf.sections().end(),
+                     [](const ElfSection& section) { return section.type == SHT_SYMTAB; });
+}
+
 size_t AddElfSymbols(const ElfImage& elf, SymbolTableBuilder* builder) {
   size_t added = 0;
   constexpr size_t kMaxTables =

@@ -26,6 +26,9 @@ constexpr uint64_t RelocatableAddress(uint64_t section_index, uint64_t offset) {
   return (section_index << 40) | (offset & ((uint64_t{1} << 40) - 1));
 }
 
+// There is a .symtab: the image was not stripped, its debug file has nothing more.
+bool HasSymtab(const ElfImage& elf);
+
 // Adds all symbols of all symbol tables; says how many. `elf` must outlive the table built.
 size_t AddElfSymbols(const ElfImage& elf, SymbolTableBuilder* builder);
 

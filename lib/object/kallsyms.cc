@@ -165,7 +165,9 @@ Kallsyms::Line Kallsyms::LineAt(const Entry& entry) const {
 }
 
 bool Kallsyms::OwnsCode(const Entry& entry, const Line& line) const {
-  return entry.is_text != 0 && !line.name.empty() && !IsOnlyABorder(line.name);
+  // Other labels stand at _etext too (__indirect_thunk_end); what follows it is data.
+  const bool behind_code = etext_ != 0 && entry.address == etext_ && line.module.empty();
+  return entry.is_text != 0 && !behind_code && !line.name.empty() && !IsOnlyABorder(line.name);
 }
 
 const ModuleRange* Kallsyms::ModuleAt(uint64_t address) const {

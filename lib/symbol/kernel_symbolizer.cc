@@ -8,8 +8,10 @@
 #include "lib/base/byte_reader.h"
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
+#include "lib/object/debug_file_finder.h"
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
+#include "lib/symbol/debug_dirs.h"
 #include "lib/symbol/recorded_machine.h"
 #include "lib/symbol/symbol_collector.h"
 
@@ -134,9 +136,16 @@ void KernelSymbolizer::LoadVmlinux() {
     source_.notes.push_back(StrCat(options_.vmlinux, ": not the recorded kernel (other build-id), not used"));
     return;
   }
-  source_.vmlinux_slide = SlideOf(AddressInElf(*elf, options_.kernel.reference_symbol), options_.vmlinux);
-  source_.vmlinux = *std::move(elf);
   source_.vmlinux_path = options_.vmlinux;
+  if (!HasSymtab(*elf)) {  // stripped, as distributions install it
+    DebugFile debug = FindDebugFile(*elf, options_.vmlinux, DebugDirs(options_));
+    if (debug.elf) {
+      elf = *std::move(debug.elf);
+      source_.vmlinux_path = debug.path;
+    }
+  }
+  source_.vmlinux_slide = SlideOf(AddressInElf(*elf, options_.kernel.reference_symbol), source_.vmlinux_path);
+  source_.vmlinux = *std::move(elf);
 }
 
 void KernelSymbolizer::LoadRecorded() {

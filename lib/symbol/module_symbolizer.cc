@@ -9,8 +9,10 @@
 
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
+#include "lib/object/debug_file_finder.h"
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
+#include "lib/symbol/debug_dirs.h"
 
 namespace ksamp {
 namespace {
@@ -144,11 +146,21 @@ void ModuleSymbolizer::ResolveByFile(const Image& image, const std::string& modu
   std::string path;
   const std::optional<ElfImage> elf = OpenModule(image, module, &path, collect);
   if (!elf || anchors.empty()) return;
-  const std::vector<uint64_t> places = ToRelocatable(*elf, anchors, addresses);
+  // A stripped module's debug file has the same sections by name, not always by number.
+  DebugFile debug;
+  const ElfImage* source = &*elf;
+  if (!HasSymtab(*elf)) {
+    debug = FindDebugFile(*elf, path, DebugDirs(options_));
+    if (debug.elf) {
+      source = &*debug.elf;
+      path = debug.path;
+    }
+  }
+  const std::vector<uint64_t> places = ToRelocatable(*source, anchors, addresses);
   std::vector<uint64_t> wanted = places;
   std::sort(wanted.begin(), wanted.end());
   SymbolTableBuilder builder(wanted);
-  if (AddElfSymbols(*elf, &builder) == 0) return;
+  if (AddElfSymbols(*source, &builder) == 0) return;
   const SymbolTable table = std::move(builder).Build();
   collect->SetFile(path);
   for (size_t i = 0; i < addresses.size(); ++i) {

@@ -12,7 +12,8 @@
 // distance to the module's begin, and a note says so.
 //
 // Symbols come from the kernel's table; where it has none of this module, from the .ko: at the image's path,
-// below the -p directories, or below modules_root/RELEASE, uncompressed or not, verified by build-id.
+// below the -p directories, or below modules_root/RELEASE, uncompressed or not, verified by build-id; of a
+// stripped .ko, from its debug file.
 //
 // Any number of threads may call for different images.
 #ifndef KSAMP_LIB_SYMBOL_MODULE_SYMBOLIZER_H_

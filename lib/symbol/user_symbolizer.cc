@@ -15,6 +15,7 @@
 #include "lib/object/debug_file_finder.h"
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
+#include "lib/symbol/debug_dirs.h"
 
 namespace ksamp {
 namespace {
@@ -52,11 +53,6 @@ bool SaysMore(UnresolvedReason reason, UnresolvedReason than) {
 std::string MapFilesEntry(const Image& image) {
   const std::string start = StrCat(Hex(image.start.value)), end = StrCat(Hex(image.end.value));
   return StrCat("map_files/", start.substr(2), "-", end.substr(2));
-}
-
-bool HasSymtab(const ElfImage& elf) {
-  return std::any_of(elf.sections().begin(), elf.sections().end(),
-                     [](const ElfSection& section) { return section.type == SHT_SYMTAB; });
 }
 
 // The kernel's link from a mapping to its file still names the recorded path.
@@ -163,15 +159,6 @@ UserSymbolizer::Opened UserSymbolizer::OpenVdso(const Image& image) {
   return opened;
 }
 
-std::vector<std::string> UserSymbolizer::DebugDirs() const {
-  std::vector<std::string> directories;
-  if (!options_.root.empty()) {
-    for (const std::string& directory : options_.debug_dirs) directories.push_back(options_.root + directory);
-  }
-  directories.insert(directories.end(), options_.debug_dirs.begin(), options_.debug_dirs.end());
-  return directories;
-}
-
 void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets,
                                SymbolCollector* collect) {
   const ElfImage& elf = *opened.elf;
@@ -191,7 +178,7 @@ void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> f
   DebugFile debug;
   std::optional<ElfImage> mini;
   if (!HasSymtab(elf)) {
-    debug = FindDebugFile(elf, opened.path, DebugDirs());
+    debug = FindDebugFile(elf, opened.path, DebugDirs(options_));
     if (debug.elf) {
       symbols += AddElfSymbols(*debug.elf, &builder);
       collect->SetFile(debug.path);

@@ -47,7 +47,6 @@ class UserSymbolizer {
     std::vector<std::string> notes;
   };
   Opened OpenFile(const Image& image);
-  std::vector<std::string> DebugDirs() const;
   Opened OpenVdso(const Image& image);
   bool Try(const std::string& path, const Image& image, Opened* opened);
   void TryProcess(const Image& image, Opened* opened);

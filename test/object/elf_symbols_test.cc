@@ -6,6 +6,8 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "lib/base/byte_reader.h"
 #include "test/support/elf_builder.h"
@@ -102,6 +104,66 @@ TEST(ElfSymbolsTest, RelocatableFilesHaveOneSpaceOfAddressesForAllSections) {
   EXPECT_EQ(symbols.At(RelocatableAddress(text, 0x10)), "-");
   EXPECT_EQ(symbols.At(RelocatableAddress(init, 8)), "init_module");
   EXPECT_EQ(symbols.At(RelocatableAddress(init, 0x20)), "-");
+}
+
+std::string LittleEndian(std::initializer_list<std::pair<uint64_t, size_t>> numbers) {
+  std::string out;
+  for (const auto& [value, width] : numbers) {
+    for (size_t i = 0; i < width; ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+  }
+  return out;
+}
+
+// One undefined function of .dynsym.
+std::string DynamicSymbol(uint32_t name) {
+  return LittleEndian({{name, 4}, {STB_GLOBAL << 4 | STT_FUNC, 1}, {0, 1}, {SHN_UNDEF, 2}, {0, 8}, {0, 8}});
+}
+
+std::string Relocation(uint64_t symbol, uint64_t type) {
+  return LittleEndian({{0x4000, 8}, {symbol << 32 | type, 8}, {0, 8}});
+}
+
+// A library that calls malloc, an IRELATIVE function without a name, and free, in this order.
+ElfBuilder CallingLibrary(uint16_t machine, std::string_view stubs, uint64_t size) {
+  ElfBuilder elf({.machine = machine, .symtab = false});
+  elf.AddCode(stubs, 0x1020, size);
+  const uint16_t names =
+      elf.AddSection(".dynstr", SHT_STRTAB, SHF_ALLOC, 0, std::string_view("\0malloc\0free\0", 13));
+  const uint16_t symbols =
+      elf.AddSection(".dynsym", SHT_DYNSYM, SHF_ALLOC, 0,
+                     std::string(sizeof(Elf64_Sym), '\0') + DynamicSymbol(1) + DynamicSymbol(8), 0, names);
+  elf.AddSection(".rela.plt", SHT_RELA, SHF_ALLOC, 0, Relocation(1, 7) + Relocation(0, 37) + Relocation(2, 7),
+                 0, symbols);
+  return elf;
+}
+
+TEST(ElfSymbolsTest, StubsOfThePltAreNamedAfterWhatTheyCall) {
+  const Symbols x86(CallingLibrary(EM_X86_64, ".plt", 0x40));
+  EXPECT_EQ(x86.count(), 0u);  // undefined symbols are not here
+  EXPECT_EQ(x86.plt_count(), 2u);
+  EXPECT_EQ(x86.At(0x1020), "-");  // the first entry belongs to the dynamic linker
+  EXPECT_EQ(x86.At(0x1030), "malloc@plt");
+  EXPECT_EQ(x86.At(0x103f), "malloc@plt");
+  EXPECT_EQ(x86.At(0x1040), "-");
+  EXPECT_EQ(x86.At(0x105f), "free@plt");
+  EXPECT_EQ(x86.At(0x1060), "-");
+}
+
+TEST(ElfSymbolsTest, StubsWithBranchTargetsStandInASectionOfTheirOwn) {
+  const Symbols ibt(CallingLibrary(EM_X86_64, ".plt.sec", 0x30));
+  EXPECT_EQ(ibt.At(0x1020), "malloc@plt");
+  EXPECT_EQ(ibt.At(0x104f), "free@plt");
+  const Symbols aarch64(CallingLibrary(EM_AARCH64, ".plt", 0x50));
+  EXPECT_EQ(aarch64.At(0x103f), "-");
+  EXPECT_EQ(aarch64.At(0x1040), "malloc@plt");
+  EXPECT_EQ(aarch64.At(0x1060), "free@plt");
+}
+
+TEST(ElfSymbolsTest, MoreRelocationsThanStubsStayInsideThePlt) {
+  const Symbols cut(CallingLibrary(EM_X86_64, ".plt", 0x20));
+  EXPECT_EQ(cut.plt_count(), 1u);
+  EXPECT_EQ(cut.At(0x1030), "malloc@plt");
+  EXPECT_EQ(cut.At(0x1040), "-");
 }
 
 }  // namespace

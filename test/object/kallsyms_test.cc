@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "lib/base/file_io.h"
 
 namespace ksamp {
 namespace {
@@ -140,6 +143,86 @@ TEST(KallsymsTest, ModuleLines) {
 TEST(KallsymsTest, ModuleNamesAreOneHoweverSpelt) {
   EXPECT_TRUE(SameModuleName("nf_tables", "nf-tables"));
   EXPECT_FALSE(SameModuleName("nf_tables", "nf_tables_ipv4"));
+}
+
+// Tables of real kernels, reduced (test/data/README.md).
+struct KernelSample {
+  explicit KernelSample(const std::string& name)
+      : text(ReadFile(KSAMP_SOURCE_DIR "/test/data/kernel/" + name + ".kallsyms").value_or("")),
+        modules(ReadFile(KSAMP_SOURCE_DIR "/test/data/kernel/" + name + ".modules").value_or("")) {}
+  std::string text, modules;
+};
+
+struct OwnerCase {
+  uint64_t address;
+  const char* owner;
+};
+
+TEST(KallsymsTest, ARealKernelOfX86) {
+  const KernelSample sample("x86_64");
+  const Kallsyms table = Kallsyms::Parse(sample.text, ParseModuleRanges(sample.modules));
+  EXPECT_EQ(table.AddressOf("_text"), 0xffffffffba200000u);
+  const OwnerCase cases[] = {
+      {0xffffffffba1fffff, "-"},           // before the kernel; the lines at 0 are per-CPU offsets
+      {0xffffffffba200000, "startup_64"},  // of three names
+      {0xffffffffba2fb980, "do_idle"},
+      {0xffffffffba2fbc2f, "do_idle"},
+      {0xffffffffba2fbc30, "play_idle_precise"},
+      {0xffffffffbac52dd0, "schedule"},
+      {0xffffffffbb001d31, "__x86_return_thunk"},
+      {0xffffffffbb001d32, "-"},  // _etext
+      {0xffffffffbb200000, "-"},  // __start_rodata
+      {0xffffffffbc2e7c03, "use_tpause_delay"},
+      {0xffffffffbc2e7c04, "-"},  // _einittext
+      {0xffffffffc04a2000, "virtblk_done [virtio_blk]"},
+      {0xffffffffc04a3a00, "virtblk_prep_rq.isra.0 [virtio_blk]"},
+      {0xffffffffc067e580, "lo_ioctl [loop]"},
+      {0xffffffffc067ed9f, "lo_ioctl [loop]"},
+      {0xffffffffc067eda0, "lo_compat_ioctl [loop]"},
+      {0xffffffffc067f024, "-"},  // _note_10: data
+      {0xffffffffc0683000, "-"},  // behind the module
+  };
+  for (const OwnerCase& c : cases) EXPECT_EQ(At(table, c.address), c.owner) << std::hex << c.address;
+  EXPECT_TRUE(table.HasModule("9pnet-virtio"));
+  EXPECT_FALSE(table.HasModule("kvm_intel"));
+  EXPECT_EQ(table.Find(0xffffffffba2fb981)->size, 0x2b0u);
+}
+
+TEST(KallsymsTest, ARealKernelOfAarch64) {
+  const KernelSample sample("aarch64");
+  const Kallsyms table = Kallsyms::Parse(sample.text, ParseModuleRanges(sample.modules));
+  EXPECT_EQ(table.AddressOf("_etext"), 0xffffd1b19bb00000u);
+  const OwnerCase cases[] = {
+      {0xffffd1b19aef8a40, "do_idle"},
+      {0xffffd1b19aef8d4f, "do_idle"},
+      {0xffffd1b19aef8d50, "play_idle_precise"},
+      {0xffffd1b19bae0990, "schedule"},
+      {0xffffd1b19bb00000, "-"},                              // _etext is data here
+      {0xffffd1b19c4d5f98, "-"},                              // _einittext
+      {0xffffd1b14b7c6000, "max_loop_param_set_int [loop]"},  // beside a mapping symbol
+      {0xffffd1b14b7c98a0, "lo_ioctl [loop]"},
+      {0xffffd1b14b62ed10, "virtblk_done [virtio_blk]"},
+      {0xffffd1b14b7cf000, "-"},  // behind the module; the kernel comes after it
+  };
+  for (const OwnerCase& c : cases) EXPECT_EQ(At(table, c.address), c.owner) << std::hex << c.address;
+  EXPECT_EQ(table.Find(0xffffd1b19aef8a44)->size, 0x310u);
+}
+
+TEST(KallsymsTest, NoRealSymbolReachesBeyondItsModule) {
+  for (const char* name : {"x86_64", "aarch64"}) {
+    const KernelSample sample(name);
+    const std::vector<ModuleRange> modules = ParseModuleRanges(sample.modules);
+    const Kallsyms table = Kallsyms::Parse(sample.text, modules);
+    ASSERT_EQ(modules.size(), name == std::string_view("x86_64") ? 18u : 16u) << name;
+    for (const ModuleRange& module : modules) {
+      for (uint64_t address = module.start; address < module.end; address += 256) {
+        const auto match = table.Find(address);
+        if (!match) continue;
+        EXPECT_EQ(match->module, module.name) << name << " " << std::hex << address;
+        EXPECT_LE(match->start + match->size, module.end) << match->name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -15,13 +15,14 @@ void ElfBuilder::Put(std::string* out, uint64_t value, size_t width) const {
 }
 
 uint16_t ElfBuilder::AddSection(std::string_view name, uint32_t type, uint64_t flags, uint64_t addr,
-                                std::string_view content, uint64_t virtual_size) {
+                                std::string_view content, uint64_t virtual_size, uint32_t link) {
   Section section;
   section.name = name;
   section.content = content;
   section.type = type;
   section.flags = flags;
   section.addr = addr;
+  section.link = link;
   section.size = type == SHT_NOBITS ? virtual_size : content.size();
   sections_.push_back(section);
   return static_cast<uint16_t>(sections_.size() - 1);
@@ -131,9 +132,11 @@ std::string ElfBuilder::Build() const {
     section.content = std::move(content);
     all.push_back(section);
   };
-  append(".symtab", SHT_SYMTAB, symbols_);
-  all.back().link = static_cast<uint32_t>(all.size());
-  append(".strtab", SHT_STRTAB, symbol_names_);
+  if (options_.symtab) {
+    append(".symtab", SHT_SYMTAB, symbols_);
+    all.back().link = static_cast<uint32_t>(all.size());
+    append(".strtab", SHT_STRTAB, symbol_names_);
+  }
   std::string names(1, '\0');
   std::vector<uint64_t> name_offsets;
   append(".shstrtab", SHT_STRTAB, "");

@@ -25,6 +25,7 @@ class ElfBuilder {
     uint16_t machine = EM_X86_64;
     bool is_64 = true;
     bool big_endian = false;
+    bool symtab = true;  // false: stripped
   };
   struct Segment {
     uint32_t type = PT_LOAD, flags = PF_R | PF_X;
@@ -34,9 +35,9 @@ class ElfBuilder {
   explicit ElfBuilder(Options options);
   ElfBuilder() : ElfBuilder(Options{}) {}
 
-  // Returns the section's index. `virtual_size` is for NOBITS.
+  // Returns the section's index. `virtual_size` is for NOBITS, `link` the index of a section it needs.
   uint16_t AddSection(std::string_view name, uint32_t type, uint64_t flags, uint64_t addr,
-                      std::string_view content, uint64_t virtual_size = 0);
+                      std::string_view content, uint64_t virtual_size = 0, uint32_t link = 0);
   // Code: ".text"-like, `size` bytes of it.
   uint16_t AddCode(std::string_view name, uint64_t addr, uint64_t size);
   void AddSymbol(std::string_view name, uint64_t value, uint64_t size, uint16_t section,

@@ -165,5 +165,55 @@ TEST_F(KernelSymbolizerTest, BpfProgramsAreNamedByTheTableOrByThemselves) {
   EXPECT_EQ(found.symbols[1].size, 0x100u);
 }
 
+constexpr char kRealTable[] = KSAMP_SOURCE_DIR "/test/data/kernel/x86_64.kallsyms";
+
+// The table of a real kernel (test/data/README.md), recorded at another place than it was read.
+TEST_F(KernelSymbolizerTest, ARealTableOfAnotherBootIsMoved) {
+  constexpr uint64_t kRecordedText = 0xffffffff9a200000, kDoIdle = 0xfb980;
+  options_.live_machine = false;
+  options_.kallsyms = kRealTable;
+  options_.kernel.reference_symbol = "_text";
+  options_.kernel.reference_address = kRecordedText;
+  const ImageSymbols found = Resolve({kRecordedText + kDoIdle + 4, kRecordedText + kDoIdle + 0x2b0,
+                                      kRecordedText + 0xe01d32, 0xffffffffc067e580});
+  EXPECT_THAT(Names(found),
+              ElementsAre("do_idle", "play_idle_precise", "[no symbol covers the address]",
+                          "[no symbol covers the address]"));  // past _etext; modules move on their own
+  EXPECT_EQ(found.symbols[0].start, kRecordedText + kDoIdle);
+  EXPECT_EQ(found.symbols[0].size, 0x2b0u);
+}
+
+TEST_F(KernelSymbolizerTest, ARealTableOfTheSameBootHasItsModules) {
+  options_.live_machine = false;
+  options_.kallsyms = kRealTable;
+  options_.kernel.reference_symbol = "_text";
+  options_.kernel.reference_address = 0xffffffffba200000;
+  EXPECT_THAT(Names(Resolve({0xffffffffba2fb984, 0xffffffffc067e588})), ElementsAre("do_idle", "lo_ioctl"));
+}
+
+std::string SymbolsOfKernel(bool stripped) {
+  ElfBuilder elf({.type = ET_EXEC, .symtab = !stripped});
+  const uint16_t text = elf.AddCode(".text", kText, 0x1000);
+  elf.AddBuildId("aaaa");
+  if (stripped) return elf.Build();
+  elf.AddSymbol("_text", kText, 0, text, STT_NOTYPE);
+  elf.AddSymbol("do_idle", kText + 0x100, 0x80, text);
+  return elf.Build();
+}
+
+TEST_F(KernelSymbolizerTest, AStrippedVmlinuxHasItsSymbolsInTheDebugFile) {
+  options_.live_machine = false;
+  options_.vmlinux = tree_.Write("vmlinux", SymbolsOfKernel(true));
+  options_.debug_dirs = {tree_.Path("debug")};
+  EXPECT_THAT(Names(Resolve({kText + 0x110})), ElementsAre("[no symbols in image]"));
+  const std::string debug = tree_.Write("debug/.build-id/61/616161.debug", SymbolsOfKernel(false));
+  options_.kernel.reference_symbol = "_text";
+  options_.kernel.reference_address = kText + 0x200000;
+  const ImageSymbols found = Resolve({kText + 0x200110});
+  EXPECT_THAT(Names(found), ElementsAre("do_idle"));
+  EXPECT_EQ(found.symbols[0].start, kText + 0x200100);
+  EXPECT_EQ(found.file, debug);
+}
+
 }  // namespace
 }  // namespace ksamp

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/file_io.h"
 #include "test/support/elf_builder.h"
+#include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
 
 namespace ksamp {
@@ -114,6 +116,44 @@ TEST_F(ModuleSymbolizerTest, AnchorLines) {
   EXPECT_EQ(anchors[1].address, kBase + 0x100);
   EXPECT_THAT(ParseSectionAnchors("nf_tables .text\nnf_tables  0x1 x\nnf_tables .text zz\n", "nf_tables"),
               IsEmpty());
+}
+
+std::string StrippedModule() {
+  ElfBuilder elf({.type = ET_REL, .symtab = false});
+  // Other numbers than in the debug file: sections are told by name.
+  elf.AddCode(".init.text", 0, 0x20);
+  elf.AddCode(".text.unlikely", 0, 0x40);
+  elf.AddCode(".text", 0, 0x80);
+  elf.AddBuildId("aaaa");
+  return elf.Build();
+}
+
+TEST_F(ModuleSymbolizerTest, AStrippedModuleHasItsSymbolsInTheDebugFile) {
+  options_.kernel.kallsyms = "ffffffff81000000 T _text\n";
+  options_.debug_dirs = {tree_.Path("debug")};
+  options_.image_paths = {tree_.Path("kernel")};
+  tree_.Write("kernel/net/nf-tables.ko", StrippedModule());
+  EXPECT_THAT(Names(Resolve({kBase + 0x118})), ElementsAre("[no symbols in image]"));
+  const std::string debug = tree_.Write("debug/.build-id/61/616161.debug", ModuleFile("aaaa"));
+  const ImageSymbols found = Resolve({kBase + 4, kBase + 0x118, kBase + 0x150});
+  EXPECT_THAT(Names(found), ElementsAre("nft_trace", "nft_do_chain", "[no symbol covers the address]"));
+  EXPECT_EQ(found.addresses[1].elf, ElfAddress(0x18));
+  EXPECT_EQ(found.symbols[1].start, kBase + 0x110);
+  EXPECT_EQ(found.file, debug);
+}
+
+// The table and the modules of a real kernel (test/data/README.md).
+TEST_F(ModuleSymbolizerTest, ModulesOfARealKernel) {
+  const std::string sample = KSAMP_SOURCE_DIR "/test/data/kernel/x86_64";
+  ASSERT_OK_AND_ASSIGN(options_.kernel.kallsyms, ReadFile(sample + ".kallsyms"));
+  ASSERT_OK_AND_ASSIGN(options_.kernel.modules, ReadFile(sample + ".modules"));
+  options_.kernel.module_sections = "virtio_blk .text 0xffffffffc04a2000\n";
+  image_.path = "[virtio_blk]";
+  image_.module_base = ProcessAddress(0xffffffffc04a2000);
+  const ImageSymbols found = Resolve({0xffffffffc04a2104, 0xffffffffc04a217f, 0xffffffffc04a2d90});
+  EXPECT_THAT(Names(found), ElementsAre("virtblk_freeze", "virtblk_freeze", "virtblk_restore"));
+  EXPECT_EQ(found.symbols[0].size, 0x80u);
+  EXPECT_EQ(found.addresses[0].elf, ElfAddress(0x104));
 }
 
 }  // namespace
