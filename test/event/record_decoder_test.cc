@@ -87,10 +87,21 @@ const KnownRecord kKnownRecords[] = {
     {"mmap2_build_id",
      PERF_RECORD_MMAP2,
      1 | 1 << 14,
-     {Pair(~0u, 0), 1, 2, 3, 0x04030201'00000003, ~uint64_t{0}, ~uint64_t{0}, Pair(5, 0),
-      Letters("[kernel]")},
+     {Pair(~0u, 0), 1, 2, 3, 0x00030201'00000003, 0, 0, Pair(5, 0), Letters("[kernel]")},
      "mmap mode=1 data=0 has_protection=1 pid=4294967295 tid=0 addr=1 length=2 offset=3 maj=0 min=0 inode=0 "
      "generation=0 build_id=[3:010203] protection=5 flags=0 path=\"[kernel]\""},
+    {"mmap2_flagged_by_another_recorder",  // as Linux 6.18 wrote it: device 254:0, inode 247728
+     PERF_RECORD_MMAP2,
+     2 | 1 << 14,
+     {Pair(7, 8), 1, 2, 3, Pair(0xfe, 0), 247'728, 0, Pair(5, 2), Letters("/bin/ls\0")},
+     "mmap mode=2 data=0 has_protection=1 pid=7 tid=8 addr=1 length=2 offset=3 maj=254 min=0 inode=247728 "
+     "generation=0 build_id=[0:] protection=5 flags=2 path=\"/bin/ls\""},
+    {"mmap2_flagged_on_a_scsi_disk",
+     PERF_RECORD_MMAP2,
+     2 | 1 << 14,
+     {Pair(7, 8), 1, 2, 3, Pair(8, 1), 6, 9, Pair(5, 2), Letters("/bin/ls\0")},
+     "mmap mode=2 data=0 has_protection=1 pid=7 tid=8 addr=1 length=2 offset=3 maj=8 min=1 inode=6 "
+     "generation=9 build_id=[0:] protection=5 flags=2 path=\"/bin/ls\""},
     {"lost", PERF_RECORD_LOST, 0, {7, 8}, "lost id=7 lost=8"},
     {"comm",
      PERF_RECORD_COMM,
@@ -343,7 +354,6 @@ TEST(RecordDecoderTest, ValuesThatCannotBeTrueAreDataLoss) {
        0,
        PERF_SAMPLE_STACK_USER,
        {8, 1, 9}},
-      {"build-id of 21 bytes", "build-id size", PERF_RECORD_MMAP2, 1 << 14, 0, {1, 2, 3, 4, 21, 0, 0, 5, 0}},
       {"registers behind an odd raw",
        "interrupt registers",
        PERF_RECORD_SAMPLE,
