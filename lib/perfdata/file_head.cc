@@ -27,6 +27,11 @@ struct RawHeader {
   uint64_t size = 0, attr_size = 0;
   Section attrs, data;
   std::array<uint64_t, 4> features{};
+  uint64_t table_size() const {
+    uint64_t bits = 0;
+    for (uint64_t word : features) bits += static_cast<uint64_t>(std::popcount(word));
+    return bits * sizeof(Section);
+  }
   bool has_features() const { return size >= sizeof(FileHeader); }
   bool no_feature_set() const {
     return std::all_of(features.begin(), features.end(), [](uint64_t word) { return word == 0; });
@@ -163,14 +168,12 @@ void ReadOwnBlock(Bytes file, uint64_t start, FileHead& head) {
 }
 
 void ReadFeatureTable(Bytes file, const RawHeader& header, FileHead& head) {
-  size_t bits = 0;
-  for (uint64_t word : header.features) bits += static_cast<size_t>(std::popcount(word));
   const std::optional<uint64_t> start = CheckedAdd(header.data.offset, header.data.size);
-  if (!start || !RangeFits(*start, bits * sizeof(Section), file.size())) {
+  if (!start || !RangeFits(*start, header.table_size(), file.size())) {
     head.damage.push_back({file.size(), "the file ends before the feature table", 0});
     return;
   }
-  FieldReader table(file.subspan(*start, bits * sizeof(Section)), head.foreign);
+  FieldReader table(file.subspan(*start, header.table_size()), head.foreign);
   for (unsigned bit = 0; bit < 256; ++bit) {
     if ((header.features[bit / 64] >> (bit % 64) & 1) == 0) continue;
     Section section;
@@ -185,6 +188,29 @@ void ReadFeatureTable(Bytes file, const RawHeader& header, FileHead& head) {
   }
 }
 
+// Whether the table names sections inside the file only. Records in its place never do: the size in a
+// record's header makes the offset larger than any file.
+bool HasSoundFeatureTable(Bytes file, const RawHeader& header, bool foreign) {
+  const std::optional<uint64_t> start = CheckedAdd(header.data.offset, header.data.size);
+  if (!start || !RangeFits(*start, header.table_size(), file.size())) return false;
+  FieldReader table(file.subspan(*start, header.table_size()), foreign);
+  while (table.remaining() != 0) {
+    const uint64_t offset = table.Read<uint64_t>(), size = table.Read<uint64_t>();
+    if (!RangeFits(offset, size, file.size())) return false;
+  }
+  return true;
+}
+
+// Whether the recorder died. Ours sets no feature until it ends; perf announces its features at the start,
+// with a data.size of 0 and no table.
+bool IsKilled(Bytes file, const RawHeader& header, bool own, bool foreign) {
+  if (!header.no_feature_set()) return header.data.size == 0 && !HasSoundFeatureTable(file, header, foreign);
+  // Headers of 72 bytes have no feature to set.
+  const bool records_follow =
+      header.has_features() && (own || header.data.size < file.size() - header.data.offset);
+  return header.data.size == 0 || records_follow;
+}
+
 // The data section, cut to the file; and whether the recorder ever came to its end.
 void ReadDataSection(Bytes file, const RawHeader& header, bool own, FileHead& head) {
   const uint64_t file_size = file.size();
@@ -195,10 +221,7 @@ void ReadDataSection(Bytes file, const RawHeader& header, bool own, FileHead& he
     return;
   }
   const uint64_t rest = file_size - head.data.offset;
-  // Whoever comes to the end sets a feature at least; headers of 72 bytes have none to set.
-  const bool unfinished = header.no_feature_set();
-  const bool records_follow = header.has_features() && (own || header.data.size < rest);
-  head.killed = unfinished && (header.data.size == 0 || records_follow);
+  head.killed = IsKilled(file, header, own, head.foreign);
   if (head.killed) {
     head.data.size = rest;
   } else if (header.data.size > rest) {

@@ -89,17 +89,31 @@ TEST(FileHead, AForeignHeadReadsTheSame) {
 }
 
 TEST(FileHead, KilledMeansRecordsToTheEndOfTheFile) {
-  PerfDataBuilder b;
-  b.Comm(1, 1, "x").Killed();
-  const std::vector<std::byte> file = b.Bytes();
+  for (const bool announced : {false, true}) {
+    PerfDataBuilder b;
+    for (int i = 0; i < 20; ++i) b.Comm(1, 1, "x");
+    const std::vector<std::byte> file = b.Killed(announced).Bytes();
+    ASSERT_OK_AND_ASSIGN(FileHead head, ReadFileHead(file, "x"));
+    EXPECT_TRUE(head.killed);
+    EXPECT_EQ(head.data.offset + head.data.size, file.size());
+    EXPECT_THAT(head.features, IsEmpty());
+    EXPECT_THAT(head.damage, IsEmpty());
+  }
+}
+
+TEST(FileHead, NoRecordsButAFeatureTableIsTheEnd) {
+  const std::vector<std::byte> file = PerfDataBuilder().Bytes();
   ASSERT_OK_AND_ASSIGN(FileHead head, ReadFileHead(file, "x"));
-  EXPECT_TRUE(head.killed);
-  EXPECT_EQ(head.data.offset + head.data.size, file.size());
+  EXPECT_FALSE(head.killed);
+  EXPECT_EQ(head.data.size, 0u);
+  EXPECT_EQ(head.features.count(kHostname), 1u);
 }
 
 TEST(FileHead, OurBlockIsFoundWithoutAFeatureTable) {
   PerfDataBuilder b;
-  b.Preamble(kKsampMeta, TextFile("event.wish=cycles\n")).Preamble(kKsampModules, TextFile("odd")).Killed();
+  b.Preamble(kKsampMeta, TextFile("event.wish=cycles\n"))
+      .Preamble(kKsampModules, TextFile("odd"))
+      .Killed(false);
   const std::vector<std::byte> file = b.Bytes();
   ASSERT_OK_AND_ASSIGN(FileHead head, ReadFileHead(file, "x"));
   EXPECT_EQ(AsText(head.features[kKsampMeta]), "event.wish=cycles\n");

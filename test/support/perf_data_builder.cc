@@ -311,8 +311,9 @@ PerfDataBuilder& PerfDataBuilder::ForeignByteOrder() {
   foreign_ = true;
   return *this;
 }
-PerfDataBuilder& PerfDataBuilder::Killed() {
+PerfDataBuilder& PerfDataBuilder::Killed(bool announced) {
   killed_ = true;
+  announced_ = announced;
   return *this;
 }
 PerfDataBuilder& PerfDataBuilder::Truncated(size_t size) {
@@ -413,8 +414,7 @@ Buffer PerfDataBuilder::FileBytes() const {
     for (const auto& [bit, payload] : preamble_) own.PutBytes(payload).Align();
   }
   const Buffer records = RecordBytes();
-  const std::map<unsigned, Buffer> features =
-      killed_ || old_header_ ? std::map<unsigned, Buffer>() : Features();
+  std::map<unsigned, Buffer> features = old_header_ ? std::map<unsigned, Buffer>() : Features();
   const uint64_t attrs_at = id_at, attrs_size = attrs.size();
   const uint64_t data_at = (attrs_at + attrs_size + 7) / 8 * 8 + own.size();
   OrderedWriter out(foreign_);
@@ -422,7 +422,9 @@ Buffer PerfDataBuilder::FileBytes() const {
   out.Put(attrs_at).Put(attrs_size).Put(data_at).Put<uint64_t>(killed_ ? 0 : records.size());
   out.Put<uint64_t>(0).Put<uint64_t>(0);
   uint64_t bits[4] = {};
-  for (const auto& [bit, payload] : features) bits[bit / 64] |= uint64_t{1} << bit % 64;
+  for (const auto& [bit, payload] : features)
+    bits[bit / 64] |= static_cast<uint64_t>(!killed_ || announced_) << bit % 64;
+  if (killed_) features.clear();
   if (!old_header_)
     for (uint64_t word : bits) out.Put(word);
   out.PutBytes(ids.Take()).PutBytes(attrs.Take()).Align().PutBytes(own.Take()).PutBytes(records);

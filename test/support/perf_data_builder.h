@@ -91,8 +91,9 @@ class PerfDataBuilder {
   PerfDataBuilder& Compressed(size_t piece = 4096, bool independent = false, uint32_t record_type = 81);
   // Only the kinds of record this builder has a method for.
   PerfDataBuilder& ForeignByteOrder();
-  // As a killed perf leaves it: data.size 0, no features.
-  PerfDataBuilder& Killed();
+  // As a killed recorder leaves it: data.size 0 and no feature table. perf has announced its features in the
+  // header by then, we have not.
+  PerfDataBuilder& Killed(bool announced = true);
   PerfDataBuilder& Truncated(size_t size);
   PerfDataBuilder& AttrSize(
       uint32_t size);            // of each perf_event_attr: 64, 72, 80, 96, 104, 112, 120, 128 or more
@@ -126,7 +127,8 @@ class PerfDataBuilder {
   std::vector<Event> events_;
   std::vector<Stored> records_;
   std::map<unsigned, std::vector<std::byte>> features_, preamble_;
-  bool piped_ = false, foreign_ = false, killed_ = false, old_header_ = false, independent_ = false;
+  bool piped_ = false, foreign_ = false, killed_ = false, announced_ = false, old_header_ = false,
+       independent_ = false;
   uint32_t attr_size_ = 128, compressed_type_ = 0;
   size_t compressed_piece_ = 0;
   std::optional<size_t> truncated_;
