@@ -55,6 +55,23 @@ void PutRecordHeader(uint32_t type, size_t size, ByteWriter& out) {
   out.Put(header);
 }
 
+// The entries of BUILD_ID as records of a pipe: each with a type, and padded, since records follow it.
+void PutBuildIdRecords(Bytes entries, ByteWriter& out) {
+  perf_event_header header;
+  while (entries.size() >= sizeof(header)) {
+    std::memcpy(&header, entries.data(), sizeof(header));
+    if (header.size < sizeof(header) || header.size > entries.size()) return;
+    const Bytes body = entries.first(header.size).subspan(sizeof(header));
+    entries = entries.subspan(header.size);
+    header.type = perfdata::kHeaderBuildId;
+    header.size = static_cast<uint16_t>((header.size + 7) / 8 * 8);
+    const size_t start = out.size();
+    out.Put(header);
+    out.PutBytes(body);
+    out.PutZeros(start + header.size - out.size());
+  }
+}
+
 bool IsOurs(unsigned feature) {
   return feature >= perfdata::kKsampMeta;
 }
@@ -222,7 +239,7 @@ absl::Status PerfDataWriter::State::WritePipeFeatures(const FeatureMap& features
   for (const auto& [feature, payload] : features) {
     if (IsOurs(feature) || feature == perfdata::kTracingData) continue;
     if (feature == perfdata::kBuildId) {
-      out.PutBytes(payload);
+      PutBuildIdRecords(payload, out);
       continue;
     }
     const size_t size = (sizeof(perf_event_header) + sizeof(uint64_t) + payload.size() + 7) / 8 * 8;

@@ -179,10 +179,21 @@ TEST_F(WriterTest, APipeCarriesAttrsFeaturesAndRecords) {
     options_.preamble = {{perfdata::kKsampMeta, perfdata::EncodeMeta({{"a", "b"}})}};
     ASSERT_OK_AND_ASSIGN(PerfDataWriter writer, Create());
     ASSERT_OK(writer.Append(Sample(9, 5)));
+    std::vector<BuildIdEntry> images(2);
+    images[0].path = "/bin/a";
+    images[1].path = "/bin/bcdefg";
+    for (BuildIdEntry& image : images) image.build_id.assign(20, 0xab);
+    std::vector<std::byte> build_ids = perfdata::EncodeBuildIds(images);
+    std::memset(build_ids.data(), 0, sizeof(uint32_t));  // perf's entries have no type in files
     ASSERT_OK(writer.Close({{perfdata::kHostname, perfdata::EncodeString("box7")},
+                            {perfdata::kBuildId, build_ids},
                             {perfdata::kKsampCounters, perfdata::EncodeCounters({{"x", 1}})}}));
     ASSERT_OK_AND_ASSIGN(Recording recording, Recording::Open(path_));
     EXPECT_TRUE(recording.facts().piped);
+    ASSERT_EQ(recording.facts().build_ids.size(), 2u);
+    EXPECT_EQ(recording.facts().build_ids[0].path, "/bin/a");
+    EXPECT_EQ(recording.facts().build_ids[1].path, "/bin/bcdefg");
+    EXPECT_EQ(recording.facts().build_ids[1].build_id.size(), 20u);
     EXPECT_EQ(recording.facts().compressed, level > 0);
     EXPECT_EQ(recording.facts().hostname, "box7");
     EXPECT_EQ(recording.events()[1].name, "page-faults");
