@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
 
+#include <algorithm>
+#include <map>
 #include <numeric>
+#include <ostream>
 
 #include "ksamp/perf_data.h"
 #include "lib/base/byte_reader.h"
@@ -96,6 +100,139 @@ TEST(Recording, WithoutOurSectionsNothingIsFound) {
 TEST(Recording, OpenNamesWhatItCannotOpen) {
   EXPECT_THAT(Recording::Open("/no/such/file"),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("/no/such/file")));
+}
+
+// What perf, or where perf cannot read the file a bare walk over its headers, counts in the files of
+// test/data/perf/forms; their README tells how each was made.
+struct RealFile {
+  std::string name;
+  std::map<std::string, uint64_t> samples;  // by event; events without samples are left out
+  uint64_t mmaps, comms, forks, exits;
+  bool killed = false, piped = false, compressed = false, directory = false;
+};
+
+void PrintTo(const RealFile& file, std::ostream* out) {
+  *out << file.name;
+}
+
+class RealFiles : public ::testing::TestWithParam<RealFile> {};
+INSTANTIATE_TEST_SUITE_P(
+    Of, RealFiles,
+    ::testing::Values(
+        RealFile{"plain.data", {{"cpu-clock", 181}}, 19, 5, 3, 4},
+        RealFile{.name = "zstd.data",
+                 .samples = {{"cpu-clock", 179}},
+                 .mmaps = 19,
+                 .comms = 5,
+                 .forks = 3,
+                 .exits = 4,
+                 .compressed = true},
+        RealFile{.name = "pipe.data",
+                 .samples = {{"cpu-clock", 175}},
+                 .mmaps = 19,
+                 .comms = 5,
+                 .forks = 3,
+                 .exits = 4,
+                 .piped = true},
+        RealFile{.name = "pipe-zstd.data",
+                 .samples = {{"cpu-clock", 175}},
+                 .mmaps = 19,
+                 .comms = 5,
+                 .forks = 3,
+                 .exits = 4,
+                 .piped = true,
+                 .compressed = true},
+        RealFile{"stacks.data", {{"cpu-clock", 93}}, 19, 5, 3, 4},
+        RealFile{"dwarf.data", {{"cpu-clock", 16}}, 138, 5, 3, 4},
+        RealFile{"fields.data", {{"cpu-clock", 176}}, 138, 5, 3, 4},
+        RealFile{"buildid-mmap.data", {{"cpu-clock", 88}}, 19, 5, 3, 4},
+        RealFile{"switch.data", {{"cpu-clock", 89}}, 19, 5, 3, 4},
+        RealFile{"tracking.data", {{"cpu-clock", 25}}, 19, 5, 3, 4},
+        RealFile{"three-events.data", {{"cpu-clock", 211}, {"page-faults", 1}}, 5, 2, 0, 1},
+        RealFile{"group.data", {{"cpu-clock", 6}}, 5, 2, 3, 1},
+        RealFile{
+            "tracepoints.data", {{"sched:sched_switch", 165}, {"sched:sched_process_exit", 4}}, 19, 5, 3, 4},
+        RealFile{.name = "tracepoints-pipe.data",
+                 .samples = {{"sched:sched_switch", 129}},
+                 .mmaps = 19,
+                 .comms = 5,
+                 .forks = 3,
+                 .exits = 4,
+                 .piped = true},
+        RealFile{.name = "killed.data",
+                 .samples = {{"cpu-clock", 223}},
+                 .mmaps = 9,
+                 .comms = 3,
+                 .forks = 1,
+                 .exits = 0,
+                 .killed = true},
+        RealFile{.name = "killed-zstd.data",
+                 .samples = {{"cpu-clock", 4}},
+                 .mmaps = 9,
+                 .comms = 3,
+                 .forks = 1,
+                 .exits = 0,
+                 .killed = true,
+                 .compressed = true},
+        RealFile{.name = "threads",
+                 .samples = {{"cpu-clock", 27}},
+                 .mmaps = 19,
+                 .comms = 5,
+                 .forks = 3,
+                 .exits = 4,
+                 .killed = true,
+                 .directory = true},
+        RealFile{"aarch64-cycles.data", {{"cycles", 1045}}, 193, 85, 84, 21},
+        RealFile{"x86_64-kprobe.data", {{"probe:ext4_file_read_iter", 85}}, 173, 81, 81, 19},
+        RealFile{"x86_64-softirq.data",
+                 {{"irq:softirq_entry", 203}, {"irq:softirq_exit", 203}, {"irq:softirq_raise", 212}},
+                 165,
+                 79,
+                 78,
+                 15}),
+    [](const auto& tested) {
+      std::string name = tested.param.name;
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+      return name;
+    });
+
+TEST_P(RealFiles, AreCountedAsPerfCounts) {
+  const RealFile& file = GetParam();
+  ASSERT_OK_AND_ASSIGN(Recording recording,
+                       Recording::Open(std::string(KSAMP_SOURCE_DIR "/test/data/perf/forms/") + file.name));
+  EXPECT_TRUE(recording.damage().empty()) << recording.damage().front().what;
+  const RecordCounts& counts = recording.counts();
+  EXPECT_EQ(counts.mmaps, file.mmaps);
+  EXPECT_EQ(counts.comms, file.comms);
+  EXPECT_EQ(counts.forks, file.forks);
+  EXPECT_EQ(counts.exits, file.exits);
+  EXPECT_EQ(counts.unknown + counts.malformed, 0u);
+  EXPECT_EQ(recording.was_killed(), file.killed);
+  EXPECT_EQ(recording.facts().piped, file.piped);
+  EXPECT_EQ(recording.facts().compressed, file.compressed);
+  EXPECT_EQ(recording.facts().directory, file.directory);
+  EXPECT_EQ(recording.facts().hostname.empty(), file.killed);
+}
+
+TEST_P(RealFiles, EveryRecordDecodesAndEverySampleHasItsEvent) {
+  const RealFile& file = GetParam();
+  ASSERT_OK_AND_ASSIGN(Recording recording,
+                       Recording::Open(std::string(KSAMP_SOURCE_DIR "/test/data/perf/forms/") + file.name));
+  std::map<std::string, uint64_t> samples;
+  uint64_t total = 0;
+  for (const Recording::Chunk& chunk : recording.chunks()) {
+    Recording::ForEachRecord(chunk, [&](const RawRecord& raw) {
+      EXPECT_OK(recording.Decode(raw));
+      if (raw.type != PERF_RECORD_SAMPLE) return true;
+      ++total;
+      const std::optional<size_t> event = recording.EventOf(raw);
+      ++samples[event ? recording.events()[*event].name : "(none)"];
+      return true;
+    });
+  }
+  EXPECT_EQ(samples, file.samples);
+  EXPECT_EQ(recording.counts().samples, total);
 }
 
 }  // namespace
