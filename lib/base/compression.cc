@@ -140,6 +140,22 @@ absl::StatusOr<std::vector<std::byte>> CompressZstd(std::span<const std::byte> b
   return out;
 }
 
+std::optional<uint64_t> ZstdFrameSize(std::span<const std::byte> bytes) {
+  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN) return std::nullopt;
+  if (ZSTD_findFrameCompressedSize(bytes.data(), bytes.size()) != bytes.size()) return std::nullopt;
+  return size;
+}
+
+absl::Status DecompressZstdFrame(std::span<const std::byte> bytes, std::span<std::byte> out) {
+  const size_t size = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(size)) return absl::DataLossError(StrCat("decompress zstd: ", ZSTD_getErrorName(size)));
+  if (size != out.size())
+    return absl::DataLossError(
+        StrCat("decompress zstd: ", size, " bytes where ", out.size(), " were promised"));
+  return absl::OkStatus();
+}
+
 struct ZstdStreamDecoder::Context {
   ZSTD_DCtx* decoder = ZSTD_createDCtx();
   std::vector<std::byte> piece = std::vector<std::byte>(kPiece);

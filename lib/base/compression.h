@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,12 @@ uint32_t Crc32(std::span<const std::byte> bytes);
 
 // One complete zstd frame with its size in the header.
 absl::StatusOr<std::vector<std::byte>> CompressZstd(std::span<const std::byte> bytes, int level);
+
+// The inflated size of `bytes` where they are exactly one complete frame that tells it, as CompressZstd
+// makes.
+std::optional<uint64_t> ZstdFrameSize(std::span<const std::byte> bytes);
+// Inflates such a frame into exactly `out`.
+absl::Status DecompressZstdFrame(std::span<const std::byte> bytes, std::span<std::byte> out);
 
 // A zstd stream whose pieces arrive one by one (perf.data: one decoder lives across COMPRESSED records).
 // `sink` gets inflated bytes in pieces of at most 128 KiB. One thread.

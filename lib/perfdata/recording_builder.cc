@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lib/base/file_io.h"
+#include "lib/base/parallel.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
 #include "lib/perfdata/features.h"
@@ -162,7 +163,8 @@ absl::Status RecordingBuilder::FindRecords() {
 absl::Status RecordingBuilder::DecodeRecords() {
   perfdata::ScratchFile scratch;
   const uint64_t limit = std::max(kMinDecodedLimit, state_->file_size * kMaxDecodedRatio);
-  perfdata::StreamDecoder decoder(*description_, head_.foreign, limit, scratch);
+  const unsigned threads = options_.threads != 0 ? options_.threads : AvailableCpus();
+  perfdata::StreamDecoder decoder(*description_, head_.foreign, limit, scratch, threads);
   for (const Range& range : ranges_) KSAMP_RETURN_IF_ERROR(decoder.Decode(range.bytes, range.offset));
   KSAMP_ASSIGN_OR_RETURN(MappedRegion decoded, std::move(scratch).Finish());
   swept_ = {};

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/parallel.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
 #include "lib/event/record_decoder.h"
@@ -19,7 +20,9 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr size_t kHeaderSize = sizeof(perf_event_header);
-constexpr size_t kMaxDamages = 1000;  // enough to tell; a hostile file could hold millions
+constexpr size_t kFramesAtOnce = 64;  // bound of the memory that inflating side by side takes,
+constexpr uint64_t kMaxFrameBytes = uint64_t{1} << 20;  // together with this; ours are a quarter of it
+constexpr size_t kMaxDamages = 1000;                    // enough to tell; a hostile file could hold millions
 
 // The zstd bytes of a COMPRESSED or COMPRESSED2 record.
 Bytes CompressedPayload(const RawRecord& record, bool foreign) {
@@ -29,6 +32,10 @@ Bytes CompressedPayload(const RawRecord& record, bool foreign) {
   const uint64_t data_size = reader.Read<uint64_t>();
   if (!reader.ok()) return {};
   return payload.subspan(sizeof(data_size), std::min<uint64_t>(data_size, reader.remaining()));
+}
+
+bool IsCompressed(uint32_t type) {
+  return type == kCompressedRecord || type == kCompressed2;
 }
 
 }  // namespace
@@ -42,6 +49,9 @@ absl::Status StreamDecoder::Decode(std::span<const std::byte> data, uint64_t off
   zstd_.emplace();
   pending_.clear();
   for (size_t at = 0; at < data.size();) {
+    KSAMP_ASSIGN_OR_RETURN(const size_t in_frames, TakeFrames(data.subspan(at), offset + at));
+    at += in_frames;
+    if (in_frames != 0) continue;
     source_offset_ = offset + at;
     const RecordStep step = ReadStep(data.subspan(at), source_offset_, foreign_);
     if (step.advance != 0) {
@@ -58,9 +68,39 @@ absl::Status StreamDecoder::Decode(std::span<const std::byte> data, uint64_t off
   return absl::OkStatus();
 }
 
+std::vector<StreamDecoder::Frame> StreamDecoder::FindFrames(Bytes data, uint64_t offset) const {
+  std::vector<Frame> frames;
+  for (size_t at = 0; frames.size() < kFramesAtOnce;) {
+    const RecordStep step = ReadStep(data.subspan(at), offset + at, foreign_);
+    if (step.advance == 0 || !IsCompressed(step.record.type)) break;
+    const Bytes payload = CompressedPayload(step.record, foreign_);
+    const std::optional<uint64_t> size = ZstdFrameSize(payload);
+    if (!size || *size > kMaxFrameBytes) break;
+    frames.push_back({step.record, payload, std::vector<std::byte>(*size), {}});
+    at += step.advance;
+  }
+  return frames;
+}
+
+absl::StatusOr<size_t> StreamDecoder::TakeFrames(Bytes data, uint64_t offset) {
+  if (zstd_ && !zstd_->AtFrameEnd()) return 0;
+  std::vector<Frame> frames = FindFrames(data, offset);
+  ParallelFor(frames.size(), threads_, [&](size_t i, unsigned) {
+    frames[i].status = DecompressZstdFrame(frames[i].payload, frames[i].inflated);
+  });
+  size_t taken = 0;
+  for (const Frame& frame : frames) {
+    source_offset_ = frame.record.offset;
+    saw_compressed_ = true;
+    // A damaged frame goes the slow way, which keeps what stands before the damage.
+    KSAMP_RETURN_IF_ERROR(frame.status.ok() ? TakeInflated(frame.inflated) : Inflate(frame.record));
+    taken += frame.record.bytes.size();
+  }
+  return taken;
+}
+
 absl::Status StreamDecoder::TakeStep(const RecordStep& step) {
-  if (step.record.type != kCompressedRecord && step.record.type != kCompressed2)
-    return Emit(step.record, step.trailing);
+  if (!IsCompressed(step.record.type)) return Emit(step.record, step.trailing);
   saw_compressed_ = true;
   return Inflate(step.record);
 }

@@ -27,9 +27,11 @@ namespace ksamp::perfdata {
 
 class StreamDecoder {
  public:
-  // `limit`: more decoded bytes than this are ResourceExhausted.
-  StreamDecoder(StreamDescription& description, bool foreign, uint64_t limit, ScratchFile& out)
-      : description_(description), foreign_(foreign), limit_(limit), out_(out) {}
+  // `limit`: more decoded bytes than this are ResourceExhausted. `threads`: for compressed records that are
+  // frames of their own, as our recorder writes them; perf's form one stream, which has one order.
+  StreamDecoder(StreamDescription& description, bool foreign, uint64_t limit, ScratchFile& out,
+                unsigned threads = 1)
+      : description_(description), foreign_(foreign), limit_(limit), out_(out), threads_(threads) {}
 
   // One file's records, with a zstd stream of their own. An error means that nothing more can be decoded
   // at all (the scratch file cannot be written, the limit is reached).
@@ -40,6 +42,16 @@ class StreamDecoder {
   bool saw_compressed() const { return saw_compressed_; }
 
  private:
+  struct Frame {
+    RawRecord record;
+    std::span<const std::byte> payload;
+    std::vector<std::byte> inflated;
+    absl::Status status;
+  };
+
+  // Inflates the frames at the start of `data` side by side; the number of bytes their records take.
+  absl::StatusOr<size_t> TakeFrames(std::span<const std::byte> data, uint64_t offset);
+  std::vector<Frame> FindFrames(std::span<const std::byte> data, uint64_t offset) const;
   absl::Status TakeStep(const RecordStep& step);
   absl::Status Inflate(const RawRecord& record);
   absl::Status TakeInflated(std::span<const std::byte> piece);
@@ -53,6 +65,7 @@ class StreamDecoder {
   const bool foreign_;
   const uint64_t limit_;
   ScratchFile& out_;
+  const unsigned threads_;
   std::optional<ZstdStreamDecoder> zstd_;  // nothing once it broke
   std::vector<std::byte> pending_;         // the start of a record whose rest is in the next piece
   std::vector<std::byte> swapped_;

@@ -188,6 +188,33 @@ TEST(InflateZlib, WantsExactlyThePromisedSize) {
   EXPECT_THAT(InflateZlib({}, 0).status(), StatusIs(absl::StatusCode::kDataLoss, _));
 }
 
+TEST(ZstdFrame, OnlyWholeSingleFramesTellTheirSize) {
+  const std::string_view text = "a text that is long enough to be worth it, worth it, worth it";
+  const std::vector<std::byte> frame = *CompressZstd(AsBytes(text), 3);
+  EXPECT_EQ(ZstdFrameSize(frame), text.size());
+  std::vector<std::byte> out(text.size());
+  EXPECT_OK(DecompressZstdFrame(frame, out));
+  EXPECT_EQ(AsText(out), text);
+  for (size_t size = 0; size < frame.size(); ++size)
+    EXPECT_EQ(ZstdFrameSize(std::span(frame).first(size)), std::nullopt) << size;
+  std::vector<std::byte> twice = frame;
+  twice.insert(twice.end(), frame.begin(), frame.end());
+  EXPECT_EQ(ZstdFrameSize(twice), std::nullopt);
+  EXPECT_EQ(ZstdFrameSize(AsBytes(text)), std::nullopt);
+}
+
+TEST(ZstdFrame, DamageAndAWrongSizeAreDataLoss) {
+  const std::string_view text = "a text that is long enough to be worth it, worth it, worth it";
+  std::vector<std::byte> frame = *CompressZstd(AsBytes(text), 3);
+  for (const size_t size : {text.size() - 1, text.size() + 1}) {
+    std::vector<std::byte> out(size);
+    EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss));
+  }
+  frame.resize(frame.size() - 1);
+  std::vector<std::byte> out(text.size());
+  EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss));
+}
+
 TEST(ZstdStreamDecoder, TakesPiecesOfAnySize) {
   const std::string text = Sample(400000), packed = Zstd(text) + Zstd("second");
   for (size_t piece : {size_t{1}, size_t{7}, size_t{4096}, packed.size()}) {

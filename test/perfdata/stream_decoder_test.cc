@@ -38,9 +38,9 @@ class StreamDecoderTest : public ::testing::Test {
     stream_.Put(perf_event_header{kCompressedRecord, 0, static_cast<uint16_t>(8 + frame.size())});
     stream_.PutBytes(frame);
   }
-  absl::StatusOr<std::vector<std::byte>> Decode(uint64_t limit = 1 << 30) {
+  absl::StatusOr<std::vector<std::byte>> Decode(uint64_t limit = 1 << 30, unsigned threads = 1) {
     ScratchFile scratch;
-    StreamDecoder decoder(description_, false, limit, scratch);
+    StreamDecoder decoder(description_, false, limit, scratch, threads);
     if (absl::Status status = decoder.Decode(stream_.bytes(), 0); !status.ok()) return status;
     damage_ = decoder.damage();
     absl::StatusOr<MappedRegion> region = std::move(scratch).Finish();
@@ -63,6 +63,29 @@ TEST_F(StreamDecoderTest, RecordsMayCrossFrames) {
     ASSERT_OK_AND_ASSIGN(std::vector<std::byte> decoded, Decode());
     EXPECT_EQ(decoded, records) << cut;
     EXPECT_THAT(damage_, IsEmpty());
+  }
+}
+
+TEST_F(StreamDecoderTest, SeveralThreadsKeepTheOrderAndTheDamage) {
+  const std::vector<std::byte> records = Records(2000);
+  size_t damaged_at = 0;
+  for (size_t i = 0, at = 0; at < records.size(); ++i) {
+    const size_t size = std::min(records.size() - at, 24 * (1 + i % 7));
+    if (i == 100) damaged_at = stream_.size();
+    Compressed(std::span(records).subspan(at, size));
+    if (i % 50 == 7) stream_.PutBytes(Records(1));
+    at += size;
+  }
+  for (const bool damaged : {false, true}) {
+    // What stands behind the record's header and the frame's magic.
+    if (damaged) stream_.PutAt(damaged_at + 12, ~uint32_t{0});
+    ASSERT_OK_AND_ASSIGN(const std::vector<std::byte> alone, Decode(1 << 30, 1));
+    const size_t damages = damage_.size();
+    EXPECT_EQ(damages, damaged ? 1u : 0u);
+    ASSERT_OK_AND_ASSIGN(const std::vector<std::byte> together, Decode(1 << 30, 4));
+    EXPECT_EQ(together, alone);
+    EXPECT_EQ(damage_.size(), damages);
+    EXPECT_GT(alone.size(), records.size() - 24 * 7);
   }
 }
 
