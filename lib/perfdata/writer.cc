@@ -331,7 +331,7 @@ absl::Status PerfDataWriter::Commit() {
 absl::Status PerfDataWriter::Close(const FeatureMap& features) {
   KSAMP_RETURN_IF_ERROR(Commit());
   state_->error = state_->Finish(features);
-  const absl::Status result = state_->error;
+  absl::Status result = state_->error;
   if (result.ok())
     state_->error = absl::FailedPreconditionError(StrCat("write ", state_->options.name, ": closed"));
   return result;
