@@ -36,7 +36,7 @@ constexpr size_t kMaxDamageMessages = 3;
 // The options as typed.
 struct Flags {
   bool symbols = false, details = false, show_address = false, modules = false, accumulated = false,
-       reverse = false, exclude_dependent = false, long_filenames = false, no_header = false,
+       reverse = false, exclude_dependent = false, long_filenames = false, no_header = false, notes = false,
        global_percent = false, xml = false, csv = false, json = false, idle = false, no_pager = false;
   double threshold = 0;
   std::string input, output, image_path, root, vmlinux, kallsyms, demangle = "normal", percent = "all", time;
@@ -165,14 +165,14 @@ absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
   report.percent_of_block = flags.percent == "block";
   report.long_filenames = flags.long_filenames;
   report.header = !flags.no_header;
+  report.all_notes = flags.notes;
   report.threshold = flags.threshold;
   report.tool_version = KSAMP_VERSION;
   KSAMP_ASSIGN_OR_RETURN(report.sort, SortKeys(SplitCommas(flags.sort)));
   const DemangleStyle style = flags.demangle == "none"    ? DemangleStyle::kNone
                               : flags.demangle == "smart" ? DemangleStyle::kSmart
                                                           : DemangleStyle::kNormal;
-  if (style != DemangleStyle::kNone)
-    report.demangle = [style](std::string_view name) { return Demangle(name, style); };
+  report.demangle = [style](std::string_view name) { return Demangle(name, style); };
   return absl::OkStatus();
 }
 
@@ -305,6 +305,7 @@ void ReportCommand::AddOptions(CLI::App& app) {
                  "Keep apart: none, lib, kernel, process, thread, cpu, comm, all [lib]");
   app.add_flag("-f,--long-filenames", f.long_filenames, "Whole paths");
   app.add_flag("-n,--no-header", f.no_header, "No header and no column titles");
+  app.add_flag("--notes", f.notes, "All notes in the header, not only the first lines");
   app.add_flag("-%,--global-percent", f.global_percent, "Percentages of everything, not of the group");
   app.add_option("--percent", f.percent, "Percentages in blocks: of all, or of the block")
       ->check(CLI::IsMember({"all", "block"}));

@@ -94,6 +94,7 @@ struct ProfileEvent {
   bool clock = false;           // a timer, not a counter: idle is counted
   uint64_t period_or_frequency = 0;
   std::string note = {};  // why this event and not the wished one; empty: as asked
+  bool tracking = false;  // a dummy, there for its side records: reports do not show it without samples
 };
 
 // Where every sample went. Per event, same order as Profile::events; sum over all with Total().

@@ -47,10 +47,12 @@ struct ReportOptions {
   bool percent_of_block = false;         // --percent=block, for kModules
   bool long_filenames = false;           // -f
   bool header = true;                    // -n turns it off
+  bool all_notes = false;                // --notes: all of them in the header, not only the first lines
   std::vector<SortKey> sort;             // -s; default: sample
   double threshold = 0;                  // -t, percent
   ClassAxis classes = ClassAxis::kNone;  // events become columns by themselves when there are several
-  // Demangles a name for printing (and sorting); called once per name printed. Default: as it is.
+  // Makes a symbol table's name the printed (and sorted) one; called once per name. Default: Demangle() of
+  // ksamp/symbolizer.h.
   std::function<std::string(std::string_view)> demangle;
   std::string tool_version;  // for XML and JSON
 };

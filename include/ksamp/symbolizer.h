@@ -36,6 +36,7 @@ enum class UnresolvedReason : uint8_t {
   kNone,               // resolved
   kImageHasNoSymbols,  // opened, but neither .symtab nor .dynsym nor a debug file: opreport's "/image" row
   kBetweenSymbols,     // the image has symbols; none covers this address
+  kNotExported,        // the image is stripped and without a debug file; .dynsym does not cover this address
   kFileNotFound,
   kFileNotReadable,      // permission, or not a regular file
   kFileReplaced,         // the file at that path has another build-id than the one that ran

@@ -103,6 +103,10 @@ absl::Status PlanTimeRange(const Recording& recording, unsigned threads, Countin
   return absl::OkStatus();
 }
 
+bool IsDummy(const EventDescription& event) {
+  return event.type == PERF_TYPE_SOFTWARE && event.config == PERF_COUNT_SW_DUMMY;
+}
+
 std::vector<ProfileEvent> DescribeEvents(const Recording& recording, const CountingPlan& plan) {
   std::vector<ProfileEvent> events;
   const auto& meta = recording.ksamp().meta;
@@ -112,7 +116,8 @@ std::vector<ProfileEvent> DescribeEvents(const Recording& recording, const Count
                       .frequency_mode = event.frequency_mode,
                       .clock = plan.events[i].clock,
                       .period_or_frequency = event.period_or_frequency,
-                      .note = {}});
+                      .note = {},
+                      .tracking = IsDummy(event)});
     if (const auto note = meta.find("event.note"); i == 0 && note != meta.end())
       events[0].note = note->second;
   }

@@ -158,8 +158,8 @@ void Symbolize(Profile& profile, Symbolizer& symbolizer, const ProfileOptions& o
   });
   profile.symbols.clear();
   for (size_t i = 0; i < batches.size(); ++i) WriteBack(batches[i], found[i], profile);
+  if (!options.count_idle) TakeIdleOut(profile);  // Its note says more than those about single images.
   AddNotes(found, profile.facts.notes);
-  if (!options.count_idle) TakeIdleOut(profile);
   JoinIdleTaskKeys(profile);
 }
 

@@ -15,8 +15,8 @@
 namespace ksamp {
 namespace {
 
-// More notes than this would push the rows out of `| head`; JSON and XML have them all.
-constexpr size_t kMaxNotes = 3;
+// More lines of notes than this would push the rows out of `| head`; --notes shows them all.
+constexpr size_t kMaxNoteLines = 3;
 constexpr size_t kMaxNames = 5;
 constexpr size_t kMaxBases = 4;
 
@@ -138,47 +138,64 @@ void AppendSum(const ReportView& view, std::string* out) {
   *out += '\n';
 }
 
-// Decision 13: images that are a row as a whole, and that it is because they have no symbols.
-void AppendSymbolLess(const ReportView& view, std::string* out) {
-  const Profile& profile = view.profile();
+// Images that are a row as a whole, and that it is because they have no symbols. Empty: there are none.
+std::string SymbolLessNote(const Profile& profile) {
   std::set<std::string> names;
   for (const ProfileLocation& location : profile.locations)
     if (location.reason == UnresolvedReason::kImageHasNoSymbols && location.image < profile.images.size())
       names.insert(ShortImageName(profile.images[location.image]));
-  if (names.empty()) return;
-  *out += "No symbols in ";
+  if (names.empty()) return "";
+  std::string note = "No symbols in ";
   size_t printed = 0;
   for (const std::string& name : names) {
     if (printed == kMaxNames) break;
-    StrAppend(out, printed++ == 0 ? "" : ", ", EscapeForTerminal(name));
+    StrAppend(&note, printed++ == 0 ? "" : ", ", EscapeForTerminal(name));
   }
-  if (names.size() > printed) StrAppend(out, " and ", names.size() - printed, " more");
-  *out += names.size() == 1 ? ": one row for the whole image\n" : ": one row for each whole image\n";
+  if (names.size() > printed) StrAppend(&note, " and ", names.size() - printed, " more");
+  return note + (names.size() == 1 ? ": one row for the whole image" : ": one row for each whole image");
 }
 
-void AppendNotes(const Profile& profile, std::string* out) {
-  for (const ProfileEvent& event : profile.events)
-    if (!event.note.empty())
-      StrAppend(out, "Note: ", EscapeForTerminal(event.name), ": ", EscapeForTerminal(event.note), "\n");
-  size_t printed = 0;
-  for (const std::string& note : profile.facts.notes) {
-    if (printed == kMaxNotes && profile.facts.notes.size() > kMaxNotes + 1) break;
-    StrAppend(out, "Note: ", EscapeForTerminal(note), "\n");
-    ++printed;
-  }
-  if (profile.facts.notes.size() > printed)
-    StrAppend(out, "Note: ", profile.facts.notes.size() - printed, " more notes (all of them with --json)\n");
+struct NoteLine {
+  size_t note;  // which note the line is of
+  std::string text;
+};
+
+// The most important ones first.
+std::vector<NoteLine> AllNoteLines(const Profile& profile) {
+  std::vector<NoteLine> lines;
+  size_t count = 0;
+  const auto add = [&](std::string_view note) {
+    std::string_view margin = "Note: ";
+    for (const std::string& line : NoteLines(note)) {
+      lines.push_back({count, StrCat(margin, line)});
+      margin = "      ";
+    }
+    ++count;
+  };
+  if (const std::string note = SymbolLessNote(profile); !note.empty()) lines.push_back({count++, note});
+  for (const ProfileEvent& event : profile.events) add(event.note);
+  for (const std::string& note : profile.facts.notes) add(note);
+  return lines;
+}
+
+void AppendNotes(const Profile& profile, bool all, std::string* out) {
+  const std::vector<NoteLine> lines = AllNoteLines(profile);
+  const size_t printed = all || lines.size() <= kMaxNoteLines ? lines.size() : kMaxNoteLines - 1;
+  for (size_t i = 0; i < printed; ++i) StrAppend(out, lines[i].text, "\n");
+  if (printed == lines.size()) return;
+  size_t hidden = 1;
+  for (size_t i = printed + 1; i < lines.size(); ++i) hidden += lines[i].note != lines[i - 1].note;
+  StrAppend(out, "Note: ", hidden, hidden == 1 ? " note" : " notes", " more with --notes\n");
 }
 
 }  // namespace
 
 void AppendHeader(const ReportView& view, std::string* out) {
   AppendMachine(view.profile().facts, out);
-  for (size_t i = 0; i < view.profile().events.size(); ++i) AppendEvent(view.profile(), i, out);
+  for (uint32_t event : ShownEvents(view.profile())) AppendEvent(view.profile(), event, out);
   for (const ReportClass& c : view.classes()) AppendClass(view, c, out);
   AppendSum(view, out);
-  AppendSymbolLess(view, out);
-  AppendNotes(view.profile(), out);
+  AppendNotes(view.profile(), view.options().all_notes, out);
 }
 
 }  // namespace ksamp

@@ -5,6 +5,7 @@
 
 #include "lib/base/str_cat.h"
 #include "lib/base/text.h"
+#include "lib/report/names.h"
 #include "lib/report/order.h"
 #include "lib/report/writers.h"
 
@@ -20,6 +21,16 @@ std::string Quote(std::string_view text) {
     out += c;
   }
   return out + '"';
+}
+
+// Several sentences stand on lines of their own.
+std::string QuoteNote(std::string_view note) {
+  std::string out;
+  for (const std::string& line : NoteLines(note)) {
+    const std::string quoted = Quote(line);
+    StrAppend(&out, out.empty() ? "" : "\\n", quoted.substr(1, quoted.size() - 2));
+  }
+  return StrCat("\"", out, "\"");
 }
 
 std::string NumberOrNull(uint32_t number) {
@@ -40,20 +51,23 @@ void AppendFacts(const Profile& profile, std::string* out) {
             ",\"mhz\":", facts.cpu_mhz,
             "},\n\"duration_ns\":", facts.duration_ns ? std::to_string(*facts.duration_ns) : "null",
             ",\n\"notes\":[");
-  for (size_t i = 0; i < facts.notes.size(); ++i) StrAppend(out, i == 0 ? "" : ",", Quote(facts.notes[i]));
+  for (size_t i = 0; i < facts.notes.size(); ++i)
+    StrAppend(out, i == 0 ? "" : ",", QuoteNote(facts.notes[i]));
   *out += "],\n";
 }
 
 void AppendEvents(const Profile& profile, std::string* out) {
   *out += "\"events\":[";
-  for (size_t i = 0; i < profile.events.size(); ++i) {
+  bool first = true;
+  for (uint32_t i : ShownEvents(profile)) {
     const ProfileEvent& event = profile.events[i];
     const Conservation sum = i < profile.conservation.size() ? profile.conservation[i] : Conservation{};
-    StrAppend(out, i == 0 ? "\n" : ",\n", "{\"name\":", Quote(event.name),
+    StrAppend(out, first ? "\n" : ",\n", "{\"name\":", Quote(event.name),
               event.frequency_mode ? ",\"frequency\":" : ",\"period\":", event.period_or_frequency,
-              ",\"clock\":", event.clock, ",\"note\":", Quote(event.note), ",\"taken\":", sum.taken,
+              ",\"clock\":", event.clock, ",\"note\":", QuoteNote(event.note), ",\"taken\":", sum.taken,
               ",\"counted\":", sum.counted, ",\"idle\":", sum.idle, ",\"filtered\":", CountMap(sum.filtered),
               ",\"dropped\":", CountMap(sum.dropped), "}");
+    first = false;
   }
   const Losses& losses = profile.losses;
   StrAppend(out, "],\n\"losses\":{\"lost_records\":", losses.lost_records,

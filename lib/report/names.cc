@@ -6,6 +6,7 @@
 
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
+#include "lib/base/text.h"
 
 namespace ksamp {
 namespace {
@@ -47,6 +48,25 @@ std::string LongImageName(const Image& image) {
   if (image.kind == ImageKind::kModule && !image.path.starts_with('/')) return "/" + ModuleName(image.path);
   if (image.kind == ImageKind::kAnonymous || image.path.empty()) return ShortImageName(image);
   return image.path;
+}
+
+std::vector<uint32_t> ShownEvents(const Profile& profile) {
+  std::vector<uint32_t> shown;
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    const uint64_t taken = i < profile.conservation.size() ? profile.conservation[i].taken : 0;
+    if (taken > 0 || !profile.events[i].tracking) shown.push_back(i);
+  }
+  return shown;
+}
+
+std::vector<std::string> NoteLines(std::string_view note) {
+  std::vector<std::string> lines;
+  while (!note.empty()) {
+    const size_t end = std::min(note.find('\n'), note.size());
+    if (end > 0) lines.push_back(EscapeForTerminal(note.substr(0, end)));
+    note.remove_prefix(std::min(end + 1, note.size()));
+  }
+  return lines;
 }
 
 std::string UnresolvedName(const Image& image, UnresolvedReason reason) {

@@ -3,9 +3,13 @@
 #ifndef KSAMP_LIB_REPORT_NAMES_H_
 #define KSAMP_LIB_REPORT_NAMES_H_
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ksamp/image.h"
+#include "ksamp/profile.h"
 #include "ksamp/symbolizer.h"
 
 namespace ksamp {
@@ -17,6 +21,12 @@ std::string LongImageName(const Image& image);
 // The symbol column of an address without a symbol: opreport's "/kvm_intel" or the image's path where the
 // image has no symbols at all, else "[unresolved: REASON]".
 std::string UnresolvedName(const Image& image, UnresolvedReason reason);
+
+// What a report tells about: all events but dummies that took no samples.
+std::vector<uint32_t> ShownEvents(const Profile& profile);
+
+// A note's sentences, one per line, each safe on a terminal.
+std::vector<std::string> NoteLines(std::string_view note);
 
 }  // namespace ksamp
 

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "ksamp/symbolizer.h"
 #include "lib/base/status_macros.h"
 #include "lib/report/view.h"
 #include "lib/report/writers.h"
@@ -44,7 +45,9 @@ void WriteText(const Profile& profile, const ReportOptions& options, TextSink& o
 
 }  // namespace
 
-absl::Status WriteReport(const Profile& profile, const ReportOptions& options, std::ostream& out) {
+absl::Status WriteReport(const Profile& profile, const ReportOptions& asked, std::ostream& out) {
+  ReportOptions options = asked;
+  if (!options.demangle) options.demangle = [](std::string_view name) { return Demangle(name); };
   KSAMP_RETURN_IF_ERROR(CheckOptions(options));
   if (options.format == OutputFormat::kText || options.format == OutputFormat::kXml)
     KSAMP_RETURN_IF_ERROR(CheckColumns(profile, options));

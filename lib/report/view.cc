@@ -176,6 +176,7 @@ void ReportView::CountEntries(RowUnit unit) {
     if (unit != RowUnit::kImage) {
       row.symbol = location.symbol;
       row.reason = location.symbol == kNone32 ? location.reason : UnresolvedReason::kNone;
+      row.vma = SymbolVma(location);
       code = row.symbol != kNone32 ? row.symbol : kReasonBit | static_cast<uint64_t>(row.reason);
     }
     const auto [at, added] = found.try_emplace({uint64_t{row.identity} << 32 | row.image, code},
@@ -223,12 +224,27 @@ void ReportView::GroupAddresses() {
   addresses_ = std::move(sorted);
 }
 
+bool ReportView::InModule(const ProfileLocation& location) const {
+  return location.image < profile_.images.size() &&
+         profile_.images[location.image].kind == ImageKind::kModule;
+}
+
 uint64_t ReportView::PrintedAddress(const ProfileLocation& location) const {
-  if (location.reason == UnresolvedReason::kNone || location.reason == UnresolvedReason::kBetweenSymbols)
-    return location.elf.value;
-  if (location.image >= profile_.images.size()) return location.address;
-  const uint64_t base = profile_.images[location.image].module_base.value;  // 0 for all but modules
-  return location.address >= base ? location.address - base : location.address;
+  switch (location.reason) {
+    case UnresolvedReason::kNone:
+    case UnresolvedReason::kBetweenSymbols:
+    case UnresolvedReason::kNotExported:
+      return location.elf.value;
+    default:
+      return InModule(location) ? location.elf.value : location.address;
+  }
+}
+
+// A module's symbols start at runtime addresses; its file has the same distances at other ones.
+uint64_t ReportView::SymbolVma(const ProfileLocation& location) const {
+  if (location.symbol == kNone32) return 0;
+  const uint64_t start = profile_.symbols[location.symbol].start;
+  return InModule(location) ? start + (location.elf.value - location.address) : start;
 }
 
 bool ReportView::ReachesThreshold(uint32_t row) const {
@@ -277,11 +293,6 @@ const std::string& ReportView::SymbolName(uint32_t row) const {
     name = UnresolvedName(r.image < profile_.images.size() ? profile_.images[r.image] : unknown, r.reason);
   }
   return name;
-}
-
-uint64_t ReportView::Vma(uint32_t row) const {
-  const uint32_t symbol = rows_[row].symbol;
-  return symbol == kNone32 ? 0 : profile_.symbols[symbol].start;
 }
 
 }  // namespace ksamp

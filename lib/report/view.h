@@ -40,6 +40,7 @@ struct ReportRow {
   uint32_t image = kNone32;
   uint32_t symbol = kNone32;  // index into Profile::symbols
   UnresolvedReason reason = UnresolvedReason::kNone;
+  uint64_t vma = 0;  // of the symbol, as nm and objdump print it for the image's file; 0 without a symbol
 };
 
 struct AddressCell {
@@ -94,7 +95,7 @@ class ReportView {
   std::string AppName(uint32_t row) const;  // the image's where the image is its own application
   // Demangled, made once; valid as long as the view.
   const std::string& SymbolName(uint32_t row) const;
-  uint64_t Vma(uint32_t row) const;  // 0 where there is no symbol
+  uint64_t Vma(uint32_t row) const { return rows_[row].vma; }
 
   bool AppIsImage(uint32_t row) const;
   bool has_comms() const { return has_comms_; }
@@ -105,7 +106,9 @@ class ReportView {
   void CountEntries(RowUnit unit);
   void GroupAddresses();
   void FindAppPaths();
+  bool InModule(const ProfileLocation& location) const;
   uint64_t PrintedAddress(const ProfileLocation& location) const;
+  uint64_t SymbolVma(const ProfileLocation& location) const;
 
   const Profile& profile_;
   const ReportOptions& options_;

@@ -10,6 +10,7 @@
 
 #include "lib/base/str_cat.h"
 #include "lib/base/text.h"
+#include "lib/report/names.h"
 #include "lib/report/order.h"
 #include "lib/report/writers.h"
 
@@ -59,13 +60,12 @@ class XmlReport {
         ">\n");
     StrAppend(text, "<options", Attribute("debuginfo", "false"), Attribute("details", StrCat(details_)),
               Attribute("tool", StrCat("ksamp ", options_.tool_version)), "/>\n<setup>\n");
-    for (size_t i = 0; i < profile.events.size(); ++i)
+    for (uint32_t i : ShownEvents(profile))
       StrAppend(text, "<eventsetup", Attribute("id", StrCat(i)),
                 Attribute("eventname", profile.events[i].name),
                 Attribute("setupcount", StrCat(profile.events[i].period_or_frequency)), "/>\n");
     *text += "</setup>\n";
-    for (const std::string& note : profile.facts.notes)
-      StrAppend(text, "<note>", EscapeForXml(note), "</note>\n");
+    for (const std::string& note : profile.facts.notes) WriteNote(note);
     if (view_.axis() == ClassAxis::kNone) return;
     *text += "<classes>\n";
     for (const ReportClass& c : view_.classes()) {
@@ -76,6 +76,15 @@ class XmlReport {
       *text += "/>\n";
     }
     *text += "</classes>\n";
+  }
+
+  void WriteNote(std::string_view note) {
+    std::string_view joint = "<note>";
+    for (const std::string& line : NoteLines(note)) {
+      StrAppend(out_.text(), joint, EscapeForXml(line));
+      joint = "\n";
+    }
+    if (joint == "\n") *out_.text() += "</note>\n";
   }
 
   // Applications in order of their hottest row, images in order of theirs.

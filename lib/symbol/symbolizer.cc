@@ -67,6 +67,8 @@ std::string_view Text(UnresolvedReason reason) {
       return "no symbols in image";
     case UnresolvedReason::kBetweenSymbols:
       return "no symbol covers the address";
+    case UnresolvedReason::kNotExported:
+      return "stripped, not covered by .dynsym";
     case UnresolvedReason::kFileNotFound:
       return "file not found";
     case UnresolvedReason::kFileNotReadable:

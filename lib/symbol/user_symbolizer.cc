@@ -83,28 +83,32 @@ std::vector<std::byte> OwnVdso() {
 
 }  // namespace
 
+// One note per image: of the reason that will stand in the report.
+void UserSymbolizer::Refuse(UnresolvedReason reason, std::string note, Opened* opened) {
+  if (!SaysMore(reason, opened->reason)) return;
+  opened->reason = reason;
+  opened->notes.assign(1, std::move(note));
+}
+
 bool UserSymbolizer::Try(const std::string& path, const Image& image, Opened* opened) {
   absl::StatusOr<ElfImage> elf = ElfImage::Open(path);
   if (!elf.ok()) {
-    const UnresolvedReason reason = ReasonOf(elf.status());
-    if (reason != UnresolvedReason::kFileNotFound) opened->notes.push_back(MessageOf(elf.status()));
-    if (SaysMore(reason, opened->reason)) opened->reason = reason;
+    Refuse(ReasonOf(elf.status()), MessageOf(elf.status()), opened);
     return false;
   }
   if (!image.build_id.empty() && !SameBuildId(elf->build_id(), image.build_id)) {
-    opened->notes.push_back(elf->build_id().empty()
-                                ? StrCat(path, " has no build-id, the recorded file had one; not used")
-                                : StrCat(path,
-                                         recorded_here_ ? " was replaced since the recording"
-                                                        : " is another build than the recorded file",
-                                         " (other build-id); not used"));
-    if (SaysMore(UnresolvedReason::kFileReplaced, opened->reason)) {
-      opened->reason = UnresolvedReason::kFileReplaced;
-    }
+    Refuse(UnresolvedReason::kFileReplaced,
+           elf->build_id().empty() ? StrCat(path, " has no build-id, the recorded file had one; not used")
+                                   : StrCat(path,
+                                            recorded_here_ ? " was replaced since the recording"
+                                                           : " is another build than the recorded file",
+                                            " (other build-id); not used"),
+           opened);
     return false;
   }
   opened->elf = *std::move(elf);
   opened->path = path;
+  opened->notes.clear();  // What did not work before does not matter any more.
   return true;
 }
 
@@ -187,8 +191,10 @@ void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> f
     }
   }
   const SymbolTable table = std::move(builder).Build();
-  const UnresolvedReason missing =
-      symbols == 0 ? UnresolvedReason::kImageHasNoSymbols : UnresolvedReason::kBetweenSymbols;
+  const bool stripped = !HasSymtab(elf) && !debug.elf && !mini;
+  const UnresolvedReason missing = symbols == 0 ? UnresolvedReason::kImageHasNoSymbols
+                                   : stripped   ? UnresolvedReason::kNotExported
+                                                : UnresolvedReason::kBetweenSymbols;
   for (size_t i = 0; i < file_offsets.size(); ++i) {
     if (translated[i]) collect->SetElf(i, *translated[i]);
     const auto match = translated[i] ? table.Find(translated[i]->value) : std::nullopt;

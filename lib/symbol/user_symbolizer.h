@@ -48,6 +48,7 @@ class UserSymbolizer {
   };
   Opened OpenFile(const Image& image);
   Opened OpenVdso(const Image& image);
+  static void Refuse(UnresolvedReason reason, std::string note, Opened* opened);
   bool Try(const std::string& path, const Image& image, Opened* opened);
   void TryProcess(const Image& image, Opened* opened);
   void TryIndex(const Image& image, Opened* opened);

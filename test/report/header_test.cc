@@ -52,15 +52,31 @@ TEST(Header, InFrequencyModeSharesAreOfPeriods) {
 
 TEST(Header, NotesAreFewAndCannotDriveTheTerminal) {
   SampleProfile p;
-  p.Event({.name = "xyz", .period_or_frequency = 9, .note = "fell\x1b[31m back"});
-  p.profile().facts.notes = {"one", "two", "three", "four", "five"};
+  p.Event({.name = "xyz", .period_or_frequency = 9, .note = "fell\x1b[31m back\nit shows less"});
+  const std::string head =
+      "CPU: unknown\n"
+      "Counted xyz events (see notes) count 9; 0 samples\n"
+      "0 lost; percentages are of 0 samples\n"
+      "Note: fell\\x1b[31m back\n"
+      "      it shows less\n";
+  EXPECT_EQ(Header(p.profile()), head);
+  p.profile().facts.notes = {"one"};
+  EXPECT_EQ(Header(p.profile()), head + "Note: one\n");
+  p.profile().facts.notes = {"one", "two"};
+  EXPECT_EQ(Header(p.profile()), head + "Note: 2 notes more with --notes\n");
+  EXPECT_EQ(Header(p.profile(), {.all_notes = true}), head + "Note: one\nNote: two\n");
+}
+
+TEST(Header, ADummyStaysOutOfItWithoutSamples) {
+  SampleProfile p;
+  p.Event({.name = "xyz", .period_or_frequency = 9});
+  p.Event({.name = "dummy:u", .period_or_frequency = 1, .tracking = true});
   EXPECT_EQ(Header(p.profile()),
             "CPU: unknown\n"
-            "Counted xyz events (see notes) count 9; 0 samples\n"
-            "0 lost; percentages are of 0 samples\n"
-            "Note: xyz: fell\\x1b[31m back\n"
-            "Note: one\nNote: two\nNote: three\n"
-            "Note: 2 more notes (all of them with --json)\n");
+            "Counted xyz events count 9; 0 samples\n"
+            "0 lost; percentages are of 0 samples\n");
+  p.Count({.event = 1}, p.File("/a"), p.Symbol("f", 1), 1, 7);
+  EXPECT_NE(Header(p.profile()).find("Counted dummy:u events"), std::string::npos);
 }
 
 }  // namespace

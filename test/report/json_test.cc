@@ -33,7 +33,7 @@ TEST(Json, AnyBytesStayValid) {
   SampleProfile p;
   p.Event({.name = "e\"\\", .period_or_frequency = 1});
   p.Count({.app = "\xff\x1b", .cpu = 2}, p.File("/a"), p.Symbol("f\n\"", 0x10), 0x10, 1);
-  p.profile().facts.notes = {"a\tb"};
+  p.profile().facts.notes = {"a\tb", "c\n\"d\""};
   const json report = json::parse(Written(p.profile(), {.form = ReportForm::kSymbols,
                                                         .format = OutputFormat::kJson,
                                                         .show_address = true,
@@ -50,7 +50,7 @@ TEST(Json, AnyBytesStayValid) {
                                      {"samples", 1},
                                      {"period", 1000},
                                      {"percent", 100.0}}));
-  EXPECT_EQ(report["notes"], json({"a\\x09b"}));
+  EXPECT_EQ(report["notes"], json({"a\\x09b", "c\n\"d\""}));
   EXPECT_EQ(report["version"], "1");
 }
 

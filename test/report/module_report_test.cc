@@ -21,7 +21,7 @@ TEST(ModuleReport, IsOneBlockPerImage) {
                         "  54308    54.3080  /kvm_intel\n"
                         "\n"
                         "29000    29.0000  qemu-kvm\n"
-                        "  29000    29.0000  _ZN4main4loopEv\n"
+                        "  29000    29.0000  main::loop()\n"
                         "\n"
                         "15571    15.5710  vmlinux\n"
                         "  14571    14.5710  intel_idle\n"

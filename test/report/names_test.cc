@@ -42,5 +42,22 @@ TEST(Names, OfWhatHasNoNameIsTheReason) {
             "[unresolved: " + std::string(Text(UnresolvedReason::kFileNotFound)) + "]");
 }
 
+TEST(Names, OfAStrippedImageSayWhatIsMissing) {
+  EXPECT_EQ(UnresolvedName({.path = "/a"}, UnresolvedReason::kNotExported),
+            "[unresolved: stripped, not covered by .dynsym]");
+}
+
+TEST(Names, NotesAreSentencesOnLinesOfTheirOwn) {
+  EXPECT_EQ(NoteLines("one\n\ntwo\x1b\n"), (std::vector<std::string>{"one", "two\\x1b"}));
+  EXPECT_TRUE(NoteLines("").empty());
+}
+
+TEST(Names, EventsShownAreThoseThatCount) {
+  Profile profile;
+  profile.events = {{.name = "a"}, {.name = "dummy", .tracking = true}, {.name = "dummy2", .tracking = true}};
+  profile.conservation = {{}, {}, {.taken = 1}};
+  EXPECT_EQ(ShownEvents(profile), (std::vector<uint32_t>{0, 2}));
+}
+
 }  // namespace
 }  // namespace ksamp

@@ -54,7 +54,9 @@ class SampleProfile {
   }
   void Unresolved(const KeyText& key, uint32_t image, UnresolvedReason reason, uint64_t address,
                   uint64_t samples) {
-    Add(key, {.image = image, .address = address, .reason = reason}, samples, {});
+    const uint64_t base = profile_.images[image].module_base.value;  // 0 for all but modules
+    Add(key, {.image = image, .address = address, .elf = ElfAddress(address - base), .reason = reason},
+        samples, {});
   }
 
   Profile& profile() {

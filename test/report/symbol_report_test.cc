@@ -17,7 +17,7 @@ const std::string kBetween = "[unresolved: " + std::string(Text(UnresolvedReason
 TEST(SymbolReport, IsOpreportsList) {
   EXPECT_EQ(Written(Hypervisor(), {.form = ReportForm::kSymbols, .header = false}),
             "54308    54.3080  kvm_intel                kvm_intel                /kvm_intel\n"
-            "29000    29.0000  qemu-kvm                 qemu-kvm                 _ZN4main4loopEv\n"
+            "29000    29.0000  qemu-kvm                 qemu-kvm                 main::loop()\n"
             "14571    14.5710  vmlinux                  vmlinux                  intel_idle\n"
             "1000      1.0000  libc-2.12.so             qemu-kvm                 memcpy\n"
             "1000      1.0000  vmlinux                  vmlinux                  _raw_spin_lock\n"
@@ -36,7 +36,7 @@ TEST(SymbolReport, SixteenDigitsAlignBelowTheirTitle) {
                               "vma              samples  %        app name                 symbol name\n"
                               "0000000000000000 54308    54.3080  kvm_intel                /kvm_intel\n"
                               "0000000000004010 29000    29.0000  qemu-kvm                 "
-                              "_ZN4main4loopEv\n"
+                              "main::loop()\n"
                               "ffffffff81300000 14571    14.5710  vmlinux                  "
                               "intel_idle\n"));
 }
@@ -47,7 +47,7 @@ TEST(SymbolReport, DetailsAreOffsetsAndSharesOfTheirSymbol) {
             "0000000000000000 54308    54.3080  kvm_intel                /kvm_intel\n"
             "  0000000000000050 23        0.0424\n"
             "  0000000000000051 54285    99.9576\n"
-            "0000000000004010 29000    29.0000  qemu-kvm                 _ZN4main4loopEv\n"
+            "0000000000004010 29000    29.0000  qemu-kvm                 main::loop()\n"
             "  0000000000004011 29000    100.000\n"
             "ffffffff81300000 14571    14.5710  vmlinux                  intel_idle\n"
             "  ffffffff81300010 14000    96.0813\n"

@@ -73,6 +73,18 @@ TEST(ReportView, AddressesAreOnesOwnWithoutSymbolsAndOffsetsInModules) {
   EXPECT_EQ(cells[1].counts.samples, 6u);
 }
 
+TEST(ReportView, AModulesSymbolStartsWhereItsFileHasIt) {
+  SampleProfile p;
+  p.Event({.name = "cycles", .period_or_frequency = 100});
+  const uint32_t module = p.Module("[m]", 0xffffffffc0000000);
+  p.Count({}, module, p.Symbol("m_poll", 0xffffffffc0001020), 0xffffffffc0001024, 1);
+  p.profile().locations[0].elf = ElfAddress(0x24);
+  const ReportOptions options;
+  const ReportView view(p.profile(), options, RowUnit::kAddress, Layout::kColumns);
+  EXPECT_EQ(view.Vma(0), 0x20u);
+  EXPECT_EQ(view.AddressesOf(0)[0].address, 0x24u);
+}
+
 TEST(ReportView, NamesAreMadeOnce) {
   const Profile profile = testing::Hypervisor();
   int calls = 0;
