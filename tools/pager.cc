@@ -37,6 +37,8 @@ std::string PagerCommand(const World& world) {
 }  // namespace
 
 Pager::Pager(World& world, PagerUse use) : world_(world) {
+  // A reader that quits is an EPIPE here: the terminal is left in order, and `set -o pipefail` sees success.
+  signal(SIGPIPE, SIG_IGN);
   if (use == PagerUse::kNever || !world.out_is_terminal || !world.getenv) return;
   if (const std::string command = PagerCommand(world); !command.empty()) Start(command, world);
 }
@@ -50,6 +52,7 @@ void Pager::Start(const std::string& command, World& world) {
   child_ = fork();
   if (child_ == 0) {
     dup2(reading.get(), STDIN_FILENO);
+    signal(SIGPIPE, SIG_DFL);
     if (!has_options) setenv("LESS", "FRSX", 1);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
     _exit(127);
@@ -58,7 +61,6 @@ void Pager::Start(const std::string& command, World& world) {
     pipe_.Reset();
     return;
   }
-  signal(SIGPIPE, SIG_IGN);  // A reader that quits is an EPIPE here, so the terminal is left in order.
   stream_ = std::make_unique<FdStream>(pipe_.get(), "pager");
 }
 
