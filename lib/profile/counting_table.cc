@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/profile/counting_table.h"
 
+#include <sys/mman.h>
+
 #include <new>
 #include <random>
+#include <utility>
 
 namespace ksamp {
 namespace {
@@ -22,19 +25,22 @@ uint64_t ProcessSeed(size_t which) {
 
 }  // namespace
 
-CountingTable::CountingTable()
-    : seed_{ProcessSeed(0), ProcessSeed(1)}, mask_(kFirstSlots - 1), slots_(NewSlots(kFirstSlots)) {}
-
-// calloc, because big zeroed memory comes from the kernel as it is touched, not by writing zeros here.
-CountingTable::Slots CountingTable::NewSlots(size_t count) {
-  auto* slots = static_cast<CountedAddress*>(std::calloc(count, sizeof(CountedAddress)));
-  if (slots == nullptr) throw std::bad_alloc();
-  return Slots(slots);
+CountedArray::CountedArray(size_t count) {
+  if (count == 0) return;
+  absl::StatusOr<MappedRegion> memory = MappedRegion::MapAnonymous(count * sizeof(CountedAddress));
+  if (!memory.ok()) throw std::bad_alloc();
+  memory_ = *std::move(memory);
+  // Advice: where it is not taken, everything works, only slower.
+  madvise(memory_.mutable_bytes().data(), memory_.size(), MADV_HUGEPAGE);
+  data_ = reinterpret_cast<CountedAddress*>(memory_.mutable_bytes().data());
 }
+
+CountingTable::CountingTable()
+    : seed_{ProcessSeed(0), ProcessSeed(1)}, mask_(kFirstSlots - 1), slots_(kFirstSlots) {}
 
 void CountingTable::Grow() {
   const size_t old_count = mask_ + 1;
-  Slots old = std::exchange(slots_, NewSlots(old_count * 2));
+  const CountedArray old = std::exchange(slots_, CountedArray(old_count * 2));
   mask_ = old_count * 2 - 1;
   for (size_t i = 0; i < old_count; ++i) {
     if (old[i].counts.samples == 0) continue;

@@ -3,7 +3,8 @@
 //
 // Open addressing with linear probing over 32-byte slots, two to a cache line, in one zeroed allocation that
 // starts small and doubles. An addition to a big table is a cache miss; callers that know several additions
-// ahead hash and Prefetch() first, then Add().
+// ahead hash and Prefetch() first, then Add(). With small pages it would be a TLB miss as well, for which a
+// prefetch waits: so the slots lie on huge pages where the kernel has some.
 //
 //   const uint64_t hash = table.Hash(key, image, address);
 //   table.Prefetch(hash);
@@ -17,11 +18,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "ksamp/profile.h"
+#include "lib/base/mapped_region.h"
 
 namespace ksamp {
 
@@ -32,6 +33,22 @@ struct CountedAddress {
   Counts counts;  // samples > 0; in the table 0 marks a free slot
 };
 static_assert(sizeof(CountedAddress) == 32);
+
+// A fixed number of entries in zeroed memory, on huge pages where the kernel has some. Unlike a vector it is
+// not written before it is used, so several threads can fill it, each paying for the pages it touches.
+class CountedArray {
+ public:
+  CountedArray() = default;
+  explicit CountedArray(size_t count);  // throws std::bad_alloc, as a vector does
+
+  CountedAddress& operator[](size_t i) { return data_[i]; }
+  const CountedAddress& operator[](size_t i) const { return data_[i]; }
+  std::span<CountedAddress> entries() { return {data_, memory_.size() / sizeof(CountedAddress)}; }
+
+ private:
+  MappedRegion memory_;
+  CountedAddress* data_ = nullptr;
+};
 
 class CountingTable {
  public:
@@ -50,7 +67,7 @@ class CountingTable {
       CountedAddress& slot = slots_[at];
       if (slot.counts.samples == 0) {
         slot = added;
-        if (++size_ > mask_ / 2) Grow();
+        if (++size_ > mask_ / 8 * 5) Grow();
         return;
       }
       if (slot.address == added.address && slot.key == added.key && slot.image == added.image) {
@@ -71,18 +88,12 @@ class CountingTable {
   }
 
  private:
-  struct Free {
-    void operator()(CountedAddress* slots) const { std::free(slots); }
-  };
-  using Slots = std::unique_ptr<CountedAddress[], Free>;
-  static Slots NewSlots(size_t count);
-
   size_t SlotOf(uint64_t hash) const { return static_cast<size_t>(hash) & mask_; }
   void Grow();
 
   uint64_t seed_[2];
   size_t mask_ = 0, size_ = 0;
-  Slots slots_;
+  CountedArray slots_;
 };
 
 }  // namespace ksamp

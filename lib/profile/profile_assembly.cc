@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "lib/base/parallel.h"
 
 namespace ksamp {
 namespace {
+
+using Counters = std::vector<std::unique_ptr<SampleCounter>>;
 
 // A key with its names spelled out: comparable across counters.
 using SpelledKey =
@@ -30,26 +34,53 @@ SpelledKey Spell(const ProfileKey& key, const SampleCounter& counter) {
           has_comm};
 }
 
-std::vector<bool> UsedKeys(const SampleCounter& counter) {
-  std::vector<bool> used(counter.keys().size());
-  counter.table().ForEach([&](const CountedAddress& entry) { used[entry.key] = true; });
-  return used;
+// Images by their place in the final order: those of the recording, then the stand-ins for addresses that no
+// mapping explains.
+class ImageRanks {
+ public:
+  explicit ImageRanks(const ProcessTable& table) : images_(static_cast<uint32_t>(table.images().size())) {}
+  size_t count() const { return size_t{images_} + (kNone32 - kKernelWithoutMap) + 1; }
+  size_t RankOf(uint32_t image) const {
+    return image < images_ ? image : size_t{images_} + (image - kKernelWithoutMap);
+  }
+
+ private:
+  const uint32_t images_;
+};
+
+// What one counter's table holds.
+struct TableSummary {
+  std::vector<bool> used_keys;
+  std::vector<size_t> entries_of_image;  // by rank
+};
+
+std::vector<TableSummary> Summarize(const Counters& counters, const ImageRanks& ranks, unsigned threads) {
+  std::vector<TableSummary> summaries(counters.size());
+  ParallelFor(counters.size(), threads, [&](size_t c, unsigned) {
+    TableSummary summary{.used_keys = std::vector<bool>(counters[c]->keys().size()),
+                         .entries_of_image = std::vector<size_t>(ranks.count())};
+    counters[c]->table().ForEach([&](const CountedAddress& entry) {
+      summary.used_keys[entry.key] = true;
+      ++summary.entries_of_image[ranks.RankOf(entry.image)];
+    });
+    summaries[c] = std::move(summary);
+  });
+  return summaries;
 }
 
 // Fills profile.names and profile.keys; returns, per counter, its key numbers -> profile.keys.
-std::vector<std::vector<uint32_t>> MergeKeys(const std::vector<std::unique_ptr<SampleCounter>>& counters,
-                                             Profile& profile) {
+std::vector<std::vector<uint32_t>> MergeKeys(const Counters& counters,
+                                             const std::vector<TableSummary>& summaries, Profile& profile) {
   std::map<SpelledKey, uint32_t> keys;
   std::map<std::string_view, uint32_t> names;
-  std::vector<std::vector<bool>> used;
-  for (const auto& counter : counters) {
-    used.push_back(UsedKeys(*counter));
-    for (size_t i = 0; i < counter->keys().size(); ++i) {
-      if (!used.back()[i]) continue;
-      const ProfileKey& key = counter->keys()[i];
-      if (key.app != kNone32) names.emplace(counter->Name(key.app), 0);
-      if (key.comm != kNone32) names.emplace(counter->Name(key.comm), 0);
-      keys.emplace(Spell(key, *counter), 0);
+  for (size_t c = 0; c < counters.size(); ++c) {
+    const SampleCounter& counter = *counters[c];
+    for (size_t i = 0; i < counter.keys().size(); ++i) {
+      if (!summaries[c].used_keys[i]) continue;
+      const ProfileKey& key = counter.keys()[i];
+      if (key.app != kNone32) names.emplace(counter.Name(key.app), 0);
+      if (key.comm != kNone32) names.emplace(counter.Name(key.comm), 0);
+      keys.emplace(Spell(key, counter), 0);
     }
   }
   for (auto& [text, id] : names) {
@@ -71,52 +102,61 @@ std::vector<std::vector<uint32_t>> MergeKeys(const std::vector<std::unique_ptr<S
   for (size_t c = 0; c < counters.size(); ++c) {
     numbers[c].resize(counters[c]->keys().size(), kNone32);
     for (size_t i = 0; i < numbers[c].size(); ++i)
-      if (used[c][i]) numbers[c][i] = keys.at(Spell(counters[c]->keys()[i], *counters[c]));
+      if (summaries[c].used_keys[i]) numbers[c][i] = keys.at(Spell(counters[c]->keys()[i], *counters[c]));
   }
   return numbers;
 }
 
-// All counters' entries, with the profile's keys, each (key, image, address) once.
-std::vector<CountedAddress> MergeEntries(const std::vector<std::unique_ptr<SampleCounter>>& counters,
-                                         const std::vector<std::vector<uint32_t>>& key_numbers) {
-  CountingTable merged;
-  const CountingTable* all = &merged;
-  if (counters.size() == 1) {
-    all = &counters.front()->table();
-  } else {
+// Entries of one image, [begin, end) of an array of entries.
+struct ImageGroup {
+  size_t begin = 0, end = 0;
+};
+
+// All counters' entries in one array, image after image, with the profile's keys. No table for the sum of
+// all: what is to be sorted by image anyway is put to its image, and equal ones meet when that is sorted.
+// Counters work side by side, as each one's place in each image is known beforehand.
+CountedArray GroupByImage(const Counters& counters, const std::vector<TableSummary>& summaries,
+                          const std::vector<std::vector<uint32_t>>& key_numbers, const ImageRanks& ranks,
+                          unsigned threads, std::vector<ImageGroup>& groups) {
+  std::vector<std::vector<size_t>> next(counters.size(), std::vector<size_t>(ranks.count()));
+  size_t at = 0;
+  for (size_t rank = 0; rank < ranks.count(); ++rank) {
+    const size_t begin = at;
     for (size_t c = 0; c < counters.size(); ++c) {
-      counters[c]->table().ForEach([&](CountedAddress entry) {
-        entry.key = key_numbers[c][entry.key];
-        merged.Add(merged.Hash(entry.key, entry.image, entry.address), entry);
-      });
+      next[c][rank] = at;
+      at += summaries[c].entries_of_image[rank];
     }
+    if (at != begin) groups.push_back({begin, at});
   }
-  std::vector<CountedAddress> entries = all->Entries();
-  if (counters.size() == 1)
-    for (CountedAddress& entry : entries) entry.key = key_numbers[0][entry.key];
-  return entries;
+  CountedArray grouped(at);
+  ParallelFor(counters.size(), threads, [&](size_t c, unsigned) {
+    counters[c]->table().ForEach([&](CountedAddress entry) {
+      entry.key = key_numbers[c][entry.key];
+      grouped[next[c][ranks.RankOf(entry.image)]++] = entry;
+    });
+    counters[c]->FreeTable();  // It is the largest thing in memory.
+  });
+  return grouped;
 }
 
-// Groups entries by image (a counting sort), then sorts each image's by (address, key) in parallel.
-void SortByLocation(std::vector<CountedAddress>& entries, unsigned threads) {
-  std::map<uint32_t, size_t> first;  // image -> where its entries begin
-  for (const CountedAddress& entry : entries) ++first[entry.image];
-  std::vector<std::pair<size_t, size_t>> groups;
-  size_t at = 0;
-  for (auto& [image, count] : first) {
-    groups.emplace_back(at, at + count);
-    at += std::exchange(count, at);
-  }
-  std::vector<CountedAddress> sorted(entries.size());
-  for (const CountedAddress& entry : entries) sorted[first[entry.image]++] = entry;
+// Sorts each group by (address, key) and sums up entries that are one; groups shrink to what is left.
+void SortGroups(CountedArray& entries, unsigned threads, std::vector<ImageGroup>& groups) {
   ParallelFor(groups.size(), threads, [&](size_t g, unsigned) {
-    std::sort(sorted.begin() + static_cast<ptrdiff_t>(groups[g].first),
-              sorted.begin() + static_cast<ptrdiff_t>(groups[g].second),
-              [](const CountedAddress& a, const CountedAddress& b) {
-                return std::tie(a.address, a.key) < std::tie(b.address, b.key);
-              });
+    const std::span<CountedAddress> group =
+        entries.entries().subspan(groups[g].begin, groups[g].end - groups[g].begin);
+    std::sort(group.begin(), group.end(), [](const CountedAddress& a, const CountedAddress& b) {
+      return std::tie(a.address, a.key) < std::tie(b.address, b.key);
+    });
+    size_t last = 0;
+    for (size_t i = 1; i < group.size(); ++i) {
+      if (group[i].address == group[last].address && group[i].key == group[last].key) {
+        group[last].counts += group[i].counts;
+      } else {
+        group[++last] = group[i];
+      }
+    }
+    groups[g].end = groups[g].begin + last + 1;
   });
-  entries = std::move(sorted);
 }
 
 // The profile's image for a counter's: appended when new. Requires: `images` come in ascending order.
@@ -137,32 +177,44 @@ uint32_t AppendImage(uint32_t image, const ProcessTable& table, Profile& profile
   return number;
 }
 
-// Requires: sorted by location.
-void FillLocations(const std::vector<CountedAddress>& sorted, const ProcessTable& table, Profile& profile) {
-  std::vector<ProfileEntry> by_location;
-  by_location.reserve(sorted.size());
-  uint32_t image = kNone32;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const CountedAddress& counted = sorted[i];
-    const bool new_image = i == 0 || counted.image != sorted[i - 1].image;
-    if (new_image) image = AppendImage(counted.image, table, profile);
-    if (new_image || counted.address != sorted[i - 1].address) {
-      ProfileLocation location{.image = image, .address = counted.address};
-      if (counted.image >= kFirstReasonImage)
-        location.reason = static_cast<UnresolvedReason>(counted.image - kFirstReasonImage);
-      profile.locations.push_back(location);
-    }
-    by_location.push_back({counted.key, static_cast<uint32_t>(profile.locations.size() - 1), counted.counts});
-  }
-  // A counting sort by key keeps the order of locations.
-  std::vector<size_t> next(profile.keys.size() + 1);
-  for (const ProfileEntry& entry : by_location) ++next[entry.key + 1];
-  for (size_t key = 1; key < next.size(); ++key) next[key] += next[key - 1];
-  profile.entries.resize(by_location.size());
-  for (const ProfileEntry& entry : by_location) profile.entries[next[entry.key]++] = entry;
+// Where each key's entries begin, and last where they end.
+std::vector<size_t> FirstEntries(const CountedArray& entries, const std::vector<ImageGroup>& groups,
+                                 size_t keys) {
+  std::vector<size_t> first(keys + 1);
+  for (const ImageGroup& group : groups)
+    for (size_t i = group.begin; i < group.end; ++i) ++first[entries[i].key + 1];
+  for (size_t key = 1; key < first.size(); ++key) first[key] += first[key - 1];
+  return first;
 }
 
-void SumTallies(const std::vector<std::unique_ptr<SampleCounter>>& counters, Profile& profile) {
+// Locations in the order of the groups; entries to their keys, by which they come in order of location.
+void FillLocations(const CountedArray& sorted, const std::vector<ImageGroup>& groups,
+                   const ProcessTable& table, Profile& profile) {
+  std::vector<size_t> next = FirstEntries(sorted, groups, profile.keys.size());
+  profile.entries.resize(next.back());
+  size_t locations = 0;
+  for (const ImageGroup& group : groups)
+    for (size_t i = group.begin; i < group.end; ++i)
+      locations += i == group.begin || sorted[i].address != sorted[i - 1].address ? 1 : 0;
+  profile.locations.reserve(locations);
+  for (const ImageGroup& group : groups) {
+    const uint32_t counted_image = sorted[group.begin].image;
+    ProfileLocation location{.image = AppendImage(counted_image, table, profile)};
+    if (counted_image >= kFirstReasonImage)
+      location.reason = static_cast<UnresolvedReason>(counted_image - kFirstReasonImage);
+    for (size_t i = group.begin; i < group.end; ++i) {
+      const CountedAddress& counted = sorted[i];
+      if (i == group.begin || counted.address != location.address) {
+        location.address = counted.address;
+        profile.locations.push_back(location);
+      }
+      profile.entries[next[counted.key]++] = {
+          counted.key, static_cast<uint32_t>(profile.locations.size() - 1), counted.counts};
+    }
+  }
+}
+
+void SumTallies(const Counters& counters, Profile& profile) {
   for (const auto& counter : counters) {
     for (size_t event = 0; event < profile.conservation.size(); ++event) {
       const EventTally& tally = counter->tallies()[event];
@@ -185,10 +237,13 @@ void AssembleProfile(const std::vector<std::unique_ptr<SampleCounter>>& counters
                      unsigned threads, Profile& profile) {
   profile.conservation.assign(profile.events.size(), {});
   SumTallies(counters, profile);
-  const std::vector<std::vector<uint32_t>> key_numbers = MergeKeys(counters, profile);
-  std::vector<CountedAddress> entries = MergeEntries(counters, key_numbers);
-  SortByLocation(entries, threads);
-  FillLocations(entries, table, profile);
+  const ImageRanks ranks(table);
+  const std::vector<TableSummary> summaries = Summarize(counters, ranks, threads);
+  const std::vector<std::vector<uint32_t>> key_numbers = MergeKeys(counters, summaries, profile);
+  std::vector<ImageGroup> groups;
+  CountedArray entries = GroupByImage(counters, summaries, key_numbers, ranks, threads, groups);
+  SortGroups(entries, threads, groups);
+  FillLocations(entries, groups, table, profile);
 }
 
 }  // namespace ksamp

@@ -3,7 +3,7 @@
 //
 // Counters number their keys as they meet them; here names, keys, images and locations get their final order:
 // names by text, keys by their fields, images as the recording named them, locations by (image, address).
-// Fills names, images, keys, locations, entries and conservation. Pure.
+// Fills names, images, keys, locations, entries and conservation. The counters' tables are freed on the way.
 #ifndef KSAMP_LIB_PROFILE_PROFILE_ASSEMBLY_H_
 #define KSAMP_LIB_PROFILE_PROFILE_ASSEMBLY_H_
 

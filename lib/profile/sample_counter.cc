@@ -17,6 +17,11 @@ bool Contains(const std::vector<uint32_t>& list, uint32_t value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
 }
 
+// What perf prints. The kernel gives -1 for a thread that has ended while it still runs.
+std::string UnnamedThread(uint32_t tid) {
+  return StrCat(":", static_cast<int32_t>(tid));
+}
+
 }  // namespace
 
 std::string_view Text(FilterCause cause) {
@@ -35,9 +40,12 @@ SampleCounter::SampleCounter(const CountingPlan& plan)
       single_event_(plan.events.size() == 1),
       cpu_matters_(plan.options->separate.cpu || !plan.options->cpus.empty()),
       comm_matters_(plan.options->separate.comm || !plan.options->comms.empty()),
-      contexts_(kContexts),
       places_(kPlaces),
-      tallies_(plan.events.size()) {}
+      last_kernel_place_(places_.data()),
+      last_event_(EventOfId(0)),
+      tallies_(plan.events.size()) {
+  contexts_.resize(kContexts, Context{.last_place = places_.data()});
+}
 
 std::string_view SampleCounter::Name(uint32_t id) const {
   const StringPool& names = plan_.table->names();
@@ -52,10 +60,19 @@ void SampleCounter::CountChunk(const Recording::Chunk& chunk) {
 }
 
 // Several events are told apart by an id at one place, the same for all of them.
-inline uint32_t SampleCounter::EventOf(const std::byte* record, size_t size) const {
+inline uint32_t SampleCounter::EventOf(const std::byte* record, size_t size) {
   const uint16_t id_at = plan_.events.front().layout.id_at();
   if (id_at == SampleLayout::kAbsent || size < size_t{id_at} + 8) return 0;
-  const auto it = plan_.event_of_id.find(LoadAt<uint64_t>(record + id_at));
+  const auto id = LoadAt<uint64_t>(record + id_at);
+  if (id != last_id_) {
+    last_event_ = EventOfId(id);
+    last_id_ = id;
+  }
+  return last_event_;
+}
+
+uint32_t SampleCounter::EventOfId(uint64_t id) const {
+  const auto it = plan_.event_of_id.find(id);
   return it == plan_.event_of_id.end() ? kNone32 : it->second;
 }
 
@@ -82,7 +99,7 @@ inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, u
   first_time_ = std::min(first_time_, time);
   last_time_ = std::max(last_time_, time);
 
-  const Context& context = ContextOf(event, fields, time);
+  Context& context = ContextOf(event, fields, time);
   FilterCause filter = context.filter;
   if (filter != FilterCause::kEvent && (time < plan_.begin_time || time >= plan_.end_time))
     filter = FilterCause::kTime;
@@ -96,10 +113,10 @@ inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, u
   if (mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
     mode = fields.ip >= kKernelHalf ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
   if (mode == PERF_RECORD_MISC_KERNEL) {
-    const Place& place = PlaceOf(kKernelEpoch, fields.ip, time);
+    const Place& place = PlaceOf(last_kernel_place_, kKernelEpoch, fields.ip, time);
     Count(context.kernel_key, place.image, fields.ip + place.delta, period);
   } else if (mode == PERF_RECORD_MISC_USER) {
-    const Place& place = PlaceOf(context.epoch, fields.ip, time);
+    const Place& place = PlaceOf(context.last_place, context.epoch, fields.ip, time);
     Count(context.user_key, place.image, fields.ip + place.delta, period);
   } else {
     const bool hypervisor = mode == PERF_RECORD_MISC_HYPERVISOR;
@@ -108,8 +125,8 @@ inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, u
   }
 }
 
-inline const SampleCounter::Context& SampleCounter::ContextOf(uint32_t event, const FixedSampleFields& fields,
-                                                              uint64_t time) {
+inline SampleCounter::Context& SampleCounter::ContextOf(uint32_t event, const FixedSampleFields& fields,
+                                                        uint64_t time) {
   const uint32_t cpu = cpu_matters_ ? fields.cpu : 0;
   const uint32_t mix = (fields.tid + cpu * 37 + event * 101) * 0x9e3779b1u;
   Context& context = contexts_[mix >> 22];
@@ -133,8 +150,8 @@ FilterCause SampleCounter::FilterOf(const Context& context, const ThreadComm* co
   if (!Contains(options.pids, context.pid)) return FilterCause::kPid;
   if (!Contains(options.tids, context.tid)) return FilterCause::kTid;
   if (!options.comms.empty()) {
-    const std::string name = comm != nullptr ? std::string(plan_.table->names().Get(comm->name))
-                                             : StrCat(":", static_cast<int32_t>(context.tid));
+    const std::string name =
+        comm != nullptr ? std::string(plan_.table->names().Get(comm->name)) : UnnamedThread(context.tid);
     if (std::find(options.comms.begin(), options.comms.end(), name) == options.comms.end())
       return FilterCause::kComm;
   }
@@ -154,7 +171,7 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   const Separation& separate = plan_.options->separate;
   const EventPlan& event = plan_.events[context.event];
   ProfileKey key{.event = context.event};
-  if (separate.comm) key.comm = comm ? comm->name : ExtraName(StrCat(":", static_cast<int32_t>(context.tid)));
+  if (separate.comm) key.comm = comm ? comm->name : ExtraName(UnnamedThread(context.tid));
   if (separate.process || separate.thread) key.pid = context.pid;
   if (separate.thread) key.tid = context.tid;
   if (separate.cpu && event.has_cpu) key.cpu = context.cpu;
@@ -167,16 +184,19 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   context.kernel_key = InternKey(kernel);
 }
 
-inline const SampleCounter::Place& SampleCounter::PlaceOf(uint32_t epoch, uint64_t ip, uint64_t time) {
+inline const SampleCounter::Place& SampleCounter::PlaceOf(const Place*& last, uint32_t epoch, uint64_t ip,
+                                                          uint64_t time) {
+  // Most samples of a thread hit the mapping of the one before: no need to touch the table by pages, which is
+  // larger than the nearest cache.
+  if (last->Covers(epoch, ip, time)) return *last;
   const uint64_t mix = ((ip >> 12) + uint64_t{epoch} * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u;
   Place& place = places_[mix >> 52];
   static_assert(kPlaces == 1u << 12);
-  const bool same =
-      place.epoch == epoch && place.start <= ip && ip < place.end && place.from <= time && time < place.until;
-  if (!same) [[unlikely]] {
+  if (!place.Covers(epoch, ip, time)) {
     place.epoch = epoch;
     FillPlace(place, ip, time);
   }
+  last = &place;
   return place;
 }
 

@@ -2,9 +2,10 @@
 // SampleCounter: the second sweep of a report. Samples in, counts per (key, image, address) out.
 //
 // One counter per thread, any chunk to any counter. What all counters share is prepared once and read-only: a
-// CountingPlan. A sample costs a few loads (SampleLayout::ReadFixed), two small direct-mapped caches — who is
-// (pid, tid, cpu) now, what is mapped at (process, page) — and one addition to a CountingTable, made some
-// samples later so that its slot is in the cache by then. Nothing is allocated per sample.
+// CountingPlan. A sample costs a few loads (SampleLayout::ReadFixed), two small caches — who is (pid, tid,
+// cpu) now; what is mapped here: first where this thread was last, then a table by (process, page) — and one
+// addition to a CountingTable, made some samples later so that its slot is in the cache by then. Nothing is
+// allocated per sample.
 //
 //   const CountingPlan plan = …;
 //   SampleCounter counter(plan);
@@ -79,6 +80,7 @@ class SampleCounter {
   void CountChunk(const Recording::Chunk& chunk);
 
   const CountingTable& table() const { return table_; }
+  void FreeTable() { table_ = CountingTable(); }
   // CountedAddress::key is an index into this; names in it are ids of names().
   const std::vector<ProfileKey>& keys() const { return keys_; }
   std::string_view Name(uint32_t id) const;
@@ -87,6 +89,16 @@ class SampleCounter {
   uint64_t last_time() const { return last_time_; }
 
  private:
+  // What lies at [start, end) of an address space during [from, until).
+  struct Place {
+    uint32_t epoch = kNone32 - 1;
+    uint32_t image = 0;
+    uint64_t start = 1, end = 0, from = 0, until = 0;
+    uint64_t delta = 0;  // address = ip + delta, modulo 2^64
+    bool Covers(uint32_t space, uint64_t ip, uint64_t time) const {
+      return epoch == space && start <= ip && ip < end && from <= time && time < until;
+    }
+  };
   // A thread on a CPU during [from, until): which keys its samples get, or which filter takes them.
   struct Context {
     uint32_t event = kNone32, pid = 0, tid = 0, cpu = 0;
@@ -94,13 +106,7 @@ class SampleCounter {
     uint32_t epoch = 0;  // kNone32: unknown process
     uint32_t user_key = 0, kernel_key = 0;
     FilterCause filter = FilterCause::kCount;
-  };
-  // What lies at [start, end) of an address space during [from, until).
-  struct Place {
-    uint32_t epoch = kNone32 - 1;
-    uint32_t image = 0;
-    uint64_t start = 1, end = 0, from = 0, until = 0;
-    uint64_t delta = 0;  // address = ip + delta, modulo 2^64
+    const Place* last_place = nullptr;  // into places_: where its last user sample was; whoever's it is now
   };
   using KeyTuple = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, bool>;
   struct Pending {
@@ -111,11 +117,12 @@ class SampleCounter {
   static constexpr size_t kContexts = 1024, kPlaces = 4096, kPending = 32;
 
   void CountSample(const std::byte* record, uint16_t size, uint16_t misc, uint64_t offset);
-  uint32_t EventOf(const std::byte* record, size_t size) const;
-  const Context& ContextOf(uint32_t event, const FixedSampleFields& fields, uint64_t time);
+  uint32_t EventOf(const std::byte* record, size_t size);
+  uint32_t EventOfId(uint64_t id) const;
+  Context& ContextOf(uint32_t event, const FixedSampleFields& fields, uint64_t time);
   void FillContext(Context& context, uint64_t time);
   FilterCause FilterOf(const Context& context, const ThreadComm* comm) const;
-  const Place& PlaceOf(uint32_t epoch, uint64_t ip, uint64_t time);
+  const Place& PlaceOf(const Place*& last, uint32_t epoch, uint64_t ip, uint64_t time);
   void FillPlace(Place& place, uint64_t ip, uint64_t time) const;
   void Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period);
   void Flush();
@@ -128,6 +135,9 @@ class SampleCounter {
   CountingTable table_;
   std::vector<Context> contexts_;
   std::vector<Place> places_;
+  const Place* last_kernel_place_;
+  uint64_t last_id_ = 0;  // its event is last_event_: samples of one ring share their id, and come in a row
+  uint32_t last_event_;
   std::array<Pending, kPending> pending_ = {};
   size_t pending_count_ = 0;
   std::vector<EventTally> tallies_;

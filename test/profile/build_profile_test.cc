@@ -190,15 +190,6 @@ TEST(BuildProfileTest, CommIsTheThreadsAtTheSamplesTime) {
                                            Pair("cpu-clock server/worker/10/11/- /bin/server+0x0", 1)));
 }
 
-// The kernel tells pid and tid -1 of a thread that is past its exit.
-TEST(BuildProfileTest, ExitedThreadIsNamedMinusOne) {
-  PerfDataBuilder b = TwoProcesses();
-  b.Sample({.pid = ~0u, .tid = ~0u, .time = 100, .ip = kKernelText, .mode = CpuMode::kKernel});
-  const Profile profile = Build(b, {.separate = {.comm = true}});
-  ExpectConserved(profile, 1);
-  EXPECT_THAT(RowsOf(profile), ElementsAre(Pair(HasSubstr("/:-1/-/-/- vmlinux+"), 1)));
-}
-
 TEST(BuildProfileTest, WithoutSampleIdAllRecordsCountByTheirPlace) {
   perf_event_attr attr = SampleAttr();
   attr.sample_id_all = 0;

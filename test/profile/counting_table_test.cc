@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <tuple>
+#include <utility>
 
 namespace ksamp {
 namespace {
@@ -51,6 +52,17 @@ TEST(CountingTableTest, AgreesWithAMapWhileGrowing) {
   table.ForEach([&](const CountedAddress& entry) {
     EXPECT_EQ(entry.counts, (model[{entry.key, entry.image, entry.address}]));
   });
+}
+
+TEST(CountingTableTest, AnArrayIsFreeEntriesUntilTheyAreSet) {
+  EXPECT_TRUE(CountedArray().entries().empty());
+  EXPECT_TRUE(CountedArray(0).entries().empty());
+  CountedArray array(100'000);
+  ASSERT_EQ(array.entries().size(), 100'000u);
+  for (const CountedAddress& entry : array.entries()) ASSERT_EQ(entry.counts, (Counts{0, 0}));
+  array[99'999].counts = {3, 4};
+  CountedArray moved = std::move(array);
+  EXPECT_EQ(moved.entries().back().counts, (Counts{3, 4}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "lib/base/byte_writer.h"
@@ -84,6 +85,19 @@ TEST_F(SampleCounterTest, CountsWholeSamplesAndLeavesTheRest) {
   EXPECT_EQ(samples, 3u);
   EXPECT_EQ(period, 30u);
   EXPECT_EQ(counter.Name(counter.keys()[0].app), "a");
+}
+
+// Where a thread was last is remembered; that must not answer for another address.
+TEST_F(SampleCounterTest, WhatWasMappedAtTheLastAddressIsNotTakenForTheNext) {
+  for (const uint64_t ip : {0x1010, 0x9000, 0x1020, 0x1fff, 0x2000, 0x1030}) PutSample(ip);
+  SampleCounter counter(plan_);
+  counter.CountChunk({.bytes = out_.bytes(), .offset = 0});
+  std::map<uint64_t, uint32_t> image_of;
+  counter.table().ForEach([&](const CountedAddress& entry) { image_of[entry.address] = entry.image; });
+  const uint32_t none = ReasonImage(UnresolvedReason::kNoMapping);
+  const std::map<uint64_t, uint32_t> expected = {{0x10, 0},  {0x20, 0},      {0x30, 0},
+                                                 {0xfff, 0}, {0x2000, none}, {0x9000, none}};
+  EXPECT_EQ(image_of, expected);
 }
 
 TEST_F(SampleCounterTest, NeverLeavesTheChunk) {
