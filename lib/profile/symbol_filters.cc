@@ -33,6 +33,10 @@ class Decisions {
       is_named_.push_back(MatchesPath(filters.apps, image.path));
       is_excluded_.push_back(MatchesPath(filters.exclude_images, image.path));
     }
+    if (filters.include_symbols.empty() && filters.exclude_symbols.empty()) {
+      symbol_kept_.assign(profile.symbols.size(), true);  // Nothing to compare with: no need to demangle.
+      return;
+    }
     for (const ProfileSymbol& symbol : profile.symbols) {
       const std::string demangled = Demangle(symbol.name);
       const auto listed = [&](const std::vector<std::string>& names) {

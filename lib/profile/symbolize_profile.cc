@@ -34,8 +34,12 @@ std::vector<ImageBatch> BatchesOf(const Profile& profile) {
   std::erase_if(batches, [](const ImageBatch& batch) { return batch.locations.empty(); });
   for (ImageBatch& batch : batches) {
     const auto address = [&](uint32_t location) { return profile.locations[location].address; };
-    std::sort(batch.locations.begin(), batch.locations.end(),
-              [&](uint32_t a, uint32_t b) { return address(a) < address(b); });
+    // Locations come by (image, address), so a batch is in order unless several images became one
+    // ("unknown").
+    const auto less = [&](uint32_t a, uint32_t b) { return address(a) < address(b); };
+    if (!std::is_sorted(batch.locations.begin(), batch.locations.end(), less))
+      std::sort(batch.locations.begin(), batch.locations.end(), less);
+    batch.addresses.reserve(batch.locations.size());
     for (const uint32_t location : batch.locations)
       if (batch.addresses.empty() || batch.addresses.back() != address(location))
         batch.addresses.push_back(address(location));
@@ -112,6 +116,33 @@ void TakeIdleOut(Profile& profile) {
                " samples of the idle task have no kernel symbols to go by; they are counted as work"));
 }
 
+// Orders entries by (key, location) and sums up those that are one. Requires: at most two keys became one,
+// each of which was in order: so two runs are merged where all would have to be sorted.
+void MergeEntries(std::vector<ProfileEntry>& entries) {
+  const auto by_key = [](const ProfileEntry& a, const ProfileEntry& b) { return a.key < b.key; };
+  const auto by_location = [](const ProfileEntry& a, const ProfileEntry& b) {
+    return a.location < b.location;
+  };
+  if (!std::is_sorted(entries.begin(), entries.end(), by_key))
+    std::stable_sort(entries.begin(), entries.end(), by_key);
+  for (auto begin = entries.begin(); begin != entries.end();) {
+    const auto end = std::upper_bound(begin, entries.end(), *begin, by_key);
+    const auto second = std::is_sorted_until(begin, end, by_location);
+    if (second != end) std::inplace_merge(begin, second, end, by_location);
+    begin = end;
+  }
+  size_t written = 0;
+  for (const ProfileEntry& entry : entries) {
+    if (written != 0 && entries[written - 1].key == entry.key &&
+        entries[written - 1].location == entry.location) {
+      entries[written - 1].counts += entry.counts;
+    } else {
+      entries[written++] = entry;
+    }
+  }
+  entries.resize(written);
+}
+
 // What is left of the idle task is work like any other: its keys become the ordinary ones.
 void JoinIdleTaskKeys(Profile& profile) {
   using Fields = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
@@ -132,19 +163,7 @@ void JoinIdleTaskKeys(Profile& profile) {
   }
   profile.keys = std::move(keys);
   for (ProfileEntry& entry : profile.entries) entry.key = renumbered[entry.key];
-  std::stable_sort(profile.entries.begin(), profile.entries.end(),
-                   [](const ProfileEntry& a, const ProfileEntry& b) {
-                     return std::tie(a.key, a.location) < std::tie(b.key, b.location);
-                   });
-  std::vector<ProfileEntry> joined;
-  for (const ProfileEntry& entry : profile.entries) {
-    if (!joined.empty() && joined.back().key == entry.key && joined.back().location == entry.location) {
-      joined.back().counts += entry.counts;
-    } else {
-      joined.push_back(entry);
-    }
-  }
-  profile.entries = std::move(joined);
+  MergeEntries(profile.entries);
 }
 
 }  // namespace

@@ -167,7 +167,10 @@ void ReportView::MakeIdentities(Layout layout) {
 
 void ReportView::CountEntries(RowUnit unit) {
   bases_.resize(layout_ == Layout::kRecords ? profile_.events.size() : classes_.size());
-  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, uint32_t> found;
+  using Code = std::pair<uint64_t, uint64_t>;
+  absl::flat_hash_map<Code, uint32_t> found;
+  Code last_code;
+  uint32_t last_row = kNone32;
   if (unit == RowUnit::kAddress) addresses_.reserve(profile_.entries.size());
   for (const ProfileEntry& entry : profile_.entries) {
     const ProfileLocation& location = profile_.locations[entry.location];
@@ -179,17 +182,22 @@ void ReportView::CountEntries(RowUnit unit) {
       row.vma = SymbolVma(location);
       code = row.symbol != kNone32 ? row.symbol : kReasonBit | static_cast<uint64_t>(row.reason);
     }
-    const auto [at, added] = found.try_emplace({uint64_t{row.identity} << 32 | row.image, code},
-                                               static_cast<uint32_t>(rows_.size()));
-    if (added) {
-      rows_.push_back(row);
-      cells_.resize(cells_.size() + classes_.size());
+    // Entries come by address, so most belong to the row of the one before.
+    const Code whole_code{uint64_t{row.identity} << 32 | row.image, code};
+    if (last_row == kNone32 || whole_code != last_code) {
+      const auto [at, added] = found.try_emplace(whole_code, static_cast<uint32_t>(rows_.size()));
+      if (added) {
+        rows_.push_back(row);
+        cells_.resize(cells_.size() + classes_.size());
+      }
+      last_code = whole_code;
+      last_row = at->second;
     }
     const uint32_t class_index = class_of_key_[entry.key];
-    cells_[at->second * classes_.size() + class_index] += entry.counts;
+    cells_[last_row * classes_.size() + class_index] += entry.counts;
     bases_[layout_ == Layout::kRecords ? profile_.keys[entry.key].event : class_index] += entry.counts;
     if (unit == RowUnit::kAddress)
-      addresses_.push_back({at->second, class_index, PrintedAddress(location), entry.counts});
+      addresses_.push_back({last_row, class_index, PrintedAddress(location), entry.counts});
   }
 }
 
