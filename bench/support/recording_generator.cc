@@ -35,6 +35,8 @@ struct Mapped {
 struct Process {
   uint32_t pid = 0;
   std::vector<Mapped> maps;
+  bool in_kernel = false;
+  uint64_t function = 0;  // where it runs at the moment; 0: nowhere yet
 };
 
 std::vector<File> FilesIn(const char* directory, size_t count) {
@@ -138,6 +140,7 @@ class Generator {
           parent, time, ForkRecord{.pid = pid, .ppid = parent, .tid = pid, .ptid = parent, .time = time}));
     const std::string_view comm = Basename(program.path).substr(0, 15);
     KSAMP_RETURN_IF_ERROR(Put(pid, time, CommRecord{.pid = pid, .tid = pid, .exec = forked, .comm = comm}));
+    process.function = 0;
     process.maps = {{&program, 0x550000000000 + uint64_t{Below(1u << 20)} * kPage}};
     uint64_t at = 0x7f0000000000 + uint64_t{Below(1u << 20)} * kPage;
     for (uint64_t i = 0; i < kLibrariesPerProcess; ++i) {
@@ -163,13 +166,19 @@ class Generator {
     return absl::OkStatus();
   }
 
-  void PutSample(const Process& process, uint64_t time, uint32_t cpu) {
-    const bool kernel = Below(3) == 0;
-    uint64_t ip = kKernelText + Skewed(kKernelSize / 256) * 256 + Below(16) * 4;
-    if (!kernel) {
+  // Real samples come in clusters: a thread is hit in the same few functions again and again, at their few
+  // slow instructions. These numbers give one distinct (process, address) in 7 samples, as a compilation has.
+  void PutSample(Process& process, uint64_t time, uint32_t cpu) {
+    constexpr uint64_t kStay = 8, kFunctionSize = 256, kSlowInstructions = 16;
+    if (process.function == 0 || Below(kStay) == 0) {
       const Mapped& map = process.maps[Skewed(process.maps.size())];
-      ip = map.start + Skewed(map.file->size / 256) * 256 + Below(16) * 4;
+      process.in_kernel = Below(3) == 0;
+      const uint64_t start = process.in_kernel ? kKernelText : map.start;
+      const uint64_t size = process.in_kernel ? kKernelSize : map.file->size;
+      process.function = start + Skewed(size / kFunctionSize) * kFunctionSize;
     }
+    const bool kernel = process.in_kernel;
+    const uint64_t ip = process.function + Skewed(kSlowInstructions) * 4;
     const uint16_t misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
     out_.Put(perf_event_header{.type = PERF_RECORD_SAMPLE, .misc = misc, .size = 56});
     out_.Put<uint64_t>(cpu + 1);
