@@ -57,7 +57,8 @@ std::string SummaryLine(const RecordSummary& summary) {
   if (summary.throttles > 0) StrAppend(&line, ", throttled ", GroupDigits(summary.throttles), " times");
   StrAppend(&line, "; ", summary.output, " ", HumanBytes(summary.file_bytes), "; ksamp used ", Percent(cpu),
             " of one CPU.");
-  if (summary.samples == 0) line += "\nNo samples: nothing of the target ran on a CPU while it was watched.";
+  if (summary.samples == 0 && summary.lost.empty())
+    line += "\nNo samples: nothing of the target ran on a CPU while it was watched.";
   return line;
 }
 
@@ -214,6 +215,7 @@ int RecordCommand::Run(World& world, const std::vector<std::string>& command_wor
     for (size_t i = told; i < summary->notes.size(); ++i) Say(world, summary->notes[i]);
     Say(world, SummaryLine(*summary));
   }
+  if (summary->command_ended_at_limit) return kExitShown;
   return summary->command_status ? ExitCodeOf(*summary->command_status) : kExitShown;
 }
 

@@ -69,7 +69,7 @@ struct RecordingFacts {
 // What only our recorder stores (feature sections 200 and up): see doc/perf-data-format.md.
 struct KsampSections {
   std::map<std::string, std::string>
-      meta;  // "event.wish", "event.actual", "event.note", "duration_ns", "recorder_cpu_ns", ...
+      meta;  // "event.wish", "event.actual", "event.note", "event.tracking", "duration_ns", ...
   std::map<std::string, uint64_t>
       counters;  // "lost.kernel", "lost.samples", "throttled", per CPU: "lost.kernel.cpu3"
   bool has_kernel_symbols = false;

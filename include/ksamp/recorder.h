@@ -84,6 +84,8 @@ struct RecordSummary {
   uint64_t file_bytes = 0;
   std::chrono::nanoseconds recorder_cpu{0};
   std::optional<int> command_status;  // wait(2) status of the command
+  // The duration or size asked for was reached first, and the command was asked to end: its status is ours.
+  bool command_ended_at_limit = false;
   bool stopped_by_signal = false;
   std::vector<std::string> notes;  // what was degraded and why, whole sentences
 };

@@ -41,7 +41,7 @@ using std::chrono::nanoseconds;
 
 // Rings are sized to hold this long; it also bounds what a killed recorder has not yet put into the file.
 constexpr milliseconds kLongestSleep{250};
-constexpr milliseconds kCommitEvery{1000};
+constexpr milliseconds kCommitEvery{250};  // what a full disk or a killed recorder may cost
 constexpr milliseconds kPatienceWithCommand{1000};
 
 nanoseconds ThreadCpuTime() {
@@ -154,6 +154,7 @@ class KernelRecorder : public Recorder {
   Clock::time_point begin_, end_, last_commit_;
   nanoseconds cpu_begin_{0};
   bool enabled_ = false;
+  bool limit_reached_ = false;  // the duration or the size that was asked for
   uint64_t committed_samples_ = 0;
   std::thread thread_;
   absl::Status thread_status_;
@@ -190,9 +191,14 @@ absl::Status KernelRecorder::PrepareCommand() {
 }
 
 absl::Status KernelRecorder::ChooseTargets() {
-  cpus_ = options_.cpus;
-  if (cpus_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(cpus_, OnlineCpus(options_.sys_root));
+  KSAMP_ASSIGN_OR_RETURN(const std::vector<int> online, OnlineCpus(options_.sys_root));
+  cpus_ = options_.cpus.empty() ? online : options_.cpus;
+  // A CPU beyond the last one is EINVAL to the kernel, like every other mistake: it must be told here.
+  for (const int cpu : cpus_) {
+    if (std::binary_search(online.begin(), online.end(), cpu)) continue;
+    return WithFailure(absl::NotFoundError(StrCat(
+                           "record CPU ", cpu, ": it is not online (online: ", FormatCpuList(online), ")")),
+                       OpenFailure::kNoSuchCpu);
   }
   if (own_command()) tids_ = {workload_->pid()};
   if (options_.pids.empty() && options_.tids.empty()) return absl::OkStatus();
@@ -267,6 +273,8 @@ absl::Status KernelRecorder::CreateFile() {
   writer.name = output->name;
   writer.events = session_->WriterEvents();
   writer.preamble = std::move(snapshot_.features);
+  // Tells readers which event only carries mappings and names.
+  meta_["event.tracking"] = std::to_string(writer.events.size() - 1);
   writer.preamble[perfdata::kKsampMeta] = perfdata::EncodeMeta(meta_);
   writer.pipe = output->pipe;
   writer.zstd_level = options_.zstd_level;
@@ -363,8 +371,10 @@ absl::Status KernelRecorder::CommitIfDue() {
 
 bool KernelRecorder::IsOver() {
   if (stop_requested_) return true;
-  if (options_.duration && Clock::now() - begin_ >= *options_.duration) return true;
-  if (options_.max_size > 0 && writer_->data_bytes() >= options_.max_size) return true;
+  const bool time_is_up = options_.duration && Clock::now() - begin_ >= *options_.duration;
+  const bool size_is_reached = options_.max_size > 0 && writer_->data_bytes() >= options_.max_size;
+  limit_reached_ = time_is_up || size_is_reached;
+  if (limit_reached_) return true;
   if (workload_) return workload_->TryWait().has_value();
   const std::vector<PerfSession::Ring>& rings = session_->rings();
   return std::none_of(rings.begin(), rings.end(), [](const PerfSession::Ring& ring) { return ring.alive; });
@@ -448,7 +458,10 @@ void KernelRecorder::EndCommand() {
   if (!workload_) return;
   const Clock::time_point deadline = Clock::now() + kPatienceWithCommand;
   summary_.command_status = workload_->TryWait();
-  if (!summary_.command_status) workload_->Signal(SIGTERM);
+  if (!summary_.command_status) {
+    summary_.command_ended_at_limit = limit_reached_;
+    workload_->Signal(SIGTERM);
+  }
   while (!summary_.command_status && Clock::now() < deadline) {
     pollfd ended = {workload_->poll_fd(), POLLIN, 0};
     if (poll(&ended, 1, 20) < 0 && errno != EINTR) break;

@@ -86,6 +86,35 @@ TEST_F(LiveRecordTest, ACommandIsRecordedWithItsChildren) {
   EXPECT_EQ(Shell(record + "sh -c 'kill -TERM $$'"), 128 + SIGTERM);
 }
 
+TEST_F(LiveRecordTest, TheEndThatWasAskedForIsNoFailure) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  EXPECT_EQ(Shell(record + "-a --duration 0.2 sleep 60"), 0);
+  EXPECT_EQ(Shell(record + "-a --max-size 32K sleep 60"), 0);
+  EXPECT_EQ(Shell("timeout --preserve-status -s INT 1 " + record + "-a"), 0);
+  EXPECT_EQ(Shell("timeout --preserve-status -s TERM 1 " + record + "-a"), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_FALSE(recording.was_killed());
+  EXPECT_GT(recording.counts().samples, 0u);
+}
+
+TEST_F(LiveRecordTest, ACommandThatCannotRunTouchesNoFile) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  EXPECT_EQ(Shell(record + "no-such-program-anywhere 2> /dev/null"), 127);
+  EXPECT_EQ(Shell(record + "/etc/passwd 2> /dev/null"), 126);
+  EXPECT_EQ(Shell(StrCat("test ! -e ", file)), 0);
+  ASSERT_EQ(Shell(record + "true"), 0);
+  EXPECT_EQ(Shell(record + "no-such-program-anywhere 2> /dev/null"), 127);
+  EXPECT_EQ(Shell(StrCat("test -e ", file, " && test ! -e ", file, ".old")), 0);
+}
+
+TEST_F(LiveRecordTest, ALinkIsNotFollowed) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  const std::string target = tree.Path("target");
+  ASSERT_EQ(symlink(target.c_str(), file.c_str()), 0);
+  EXPECT_EQ(Shell(record + "true 2> /dev/null"), 125);
+  EXPECT_EQ(Shell(StrCat("test ! -e ", target)), 0);
+}
+
 TEST_F(LiveRecordTest, TenThousandASecondLoseNothing) {
   KSAMP_REQUIRE(CanSampleSystemWide());
   ASSERT_EQ(Shell(record + "-a -F 10000 sleep 2"), 0);

@@ -66,6 +66,35 @@ TEST_F(RecorderTest, WhatTheRingsDeliveredIsInTheRecording) {
   EXPECT_EQ(recording.ksamp().counters.at("samples"), summary.samples);
 }
 
+TEST_F(RecorderTest, TheEventThatOnlyCarriesMappingsIsNamed) {
+  options.events = {"cpu-clock,task-clock"};
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  ASSERT_OK(recorder->Run());
+  ASSERT_OK_AND_ASSIGN(const Recording recording, recorder->TakeRecording());
+  ASSERT_EQ(recording.ksamp().meta.at("event.tracking"), "2");
+  EXPECT_EQ(recording.events().at(2).name, "dummy:u");
+}
+
+TEST_F(RecorderTest, ACpuThatIsNotThereIsToldByName) {
+  options.system_wide = false;
+  options.cpus = {1, 7};
+  const absl::Status status = Recorder::Open(options, &kernel).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound, "record CPU 7: it is not online (online: 0-1)"));
+  EXPECT_EQ(FailureOf(status), OpenFailure::kNoSuchCpu);
+}
+
+TEST_F(RecorderTest, ACommandEndedAtTheDurationIsMarked) {
+  options.command = {"sleep", "60"};
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  ASSERT_OK_AND_ASSIGN(RecordSummary summary, recorder->Run());
+  EXPECT_TRUE(summary.command_ended_at_limit);
+  options.command = {"true"};
+  options.duration = std::chrono::minutes(1);
+  ASSERT_OK_AND_ASSIGN(recorder, Recorder::Open(options, &kernel));
+  ASSERT_OK_AND_ASSIGN(summary, recorder->Run());
+  EXPECT_FALSE(summary.command_ended_at_limit);
+}
+
 TEST_F(RecorderTest, EverythingIsClosedInTheEnd) {
   {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));

@@ -76,6 +76,16 @@ TEST_F(RecordCommandTest, TheCommandsStatusIsHandedOn) {
   EXPECT_EQ(Run({tree.Write("plain.txt", "x")}), 126);
 }
 
+TEST_F(RecordCommandTest, TheEndThatWasAskedForIsNoFailureOfTheCommand) {
+  EXPECT_EQ(Run({"-a", "--duration", "30ms", "sleep", "60"}), 0);
+  EXPECT_EQ(Run({"-a", "--max-size", "1K", "sleep", "60"}), 0);
+}
+
+TEST_F(RecordCommandTest, WithoutTracefsTheRemedyIsToMountIt) {
+  EXPECT_EQ(Run({"-a", "-e", "sched:sched_switch", "--duration", "10ms"}), kExitNothing);
+  EXPECT_THAT(err.str(), AllOf(HasSubstr("tracefs is not mounted"), HasSubstr("mount -t tracefs")));
+}
+
 TEST_F(RecordCommandTest, ARefusalExplainsItself) {
   kernel.Refuse([](const FakeRequest&) { return true; }, EACCES);
   tree.Write("proc/sys/kernel/perf_event_paranoid", "2\n");
