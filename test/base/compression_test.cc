@@ -208,11 +208,11 @@ TEST(ZstdFrame, DamageAndAWrongSizeAreDataLoss) {
   std::vector<std::byte> frame = *CompressZstd(AsBytes(text), 3);
   for (const size_t size : {text.size() - 1, text.size() + 1}) {
     std::vector<std::byte> out(size);
-    EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss));
+    EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss, ::testing::_));
   }
   frame.resize(frame.size() - 1);
   std::vector<std::byte> out(text.size());
-  EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(DecompressZstdFrame(frame, out), StatusIs(absl::StatusCode::kDataLoss, ::testing::_));
 }
 
 TEST(ZstdStreamDecoder, TakesPiecesOfAnySize) {

@@ -147,8 +147,8 @@ TEST_P(ReportGolden, PrintsWhatItPrintedAndNoSampleIsMissing) {
   ExpectConservation(json::parse(again.out()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Report, ReportGolden, ::testing::ValuesIn(Cases()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Report, ReportGolden, ::testing::ValuesIn(Cases()), [](const auto& tested) {
+  std::string name = tested.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

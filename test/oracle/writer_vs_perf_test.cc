@@ -80,11 +80,13 @@ std::string ScriptOf(const std::string& folder, const std::string& file) {
   return result.out;
 }
 
-// perf's counts by kind, without the kinds that belong to the form.
+// perf's counts by kind, without the kinds that belong to the form: in a pipe attrs, features and build-ids
+// are records.
 std::string StatsOf(const std::string& folder, const std::string& file) {
   const CommandResult result = RunCommand(
-      folder, "perf report --stdio --stats -i " + file +
-                  " | grep events: | grep -v 'TOTAL\\|COMPRESSED\\|ATTR\\|FEATURE' | sed 's/ *(.*//'");
+      folder,
+      "perf report --stdio --stats -i " + file +
+          " | grep events: | grep -v 'TOTAL\\|COMPRESSED\\|ATTR\\|FEATURE\\|BUILD_ID' | sed 's/ *(.*//'");
   EXPECT_EQ(result.exit_code, 0) << result;
   EXPECT_EQ(result.err, "") << result;
   return result.out;
