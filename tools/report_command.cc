@@ -256,7 +256,7 @@ bool Exists(const std::string& path) {
 class ReportCommand : public Command {
  public:
   std::string_view name() const override { return "report"; }
-  std::string_view summary() const override { return "Show where the time of a recording went"; }
+  std::string_view summary() const override { return "where the time of a recording went"; }
   std::string_view examples() const override {
     return "ksamp report | head                    images, hottest first\n"
            "ksamp report -l | head                 functions\n"
