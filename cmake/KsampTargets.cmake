@@ -44,8 +44,6 @@ function(ksamp_add_test)
     target_link_libraries(${ARG_NAME}_test PRIVATE ksamp_${dep})
   endforeach()
   target_link_libraries(${ARG_NAME}_test PRIVATE ${ARG_PACKAGES} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${ARG_NAME}_test PRIVATE
-    KSAMP_SOURCE_DIR="${PROJECT_SOURCE_DIR}" KSAMP_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)  # A hang ends; nothing is judged by speed.
   endif()
@@ -63,15 +61,13 @@ function(ksamp_add_test)
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ${serial})
 endfunction()
 
-# ksamp_add_tool_test(NAME known_ratio LABEL live): known_ratio_test.cc, a test that runs the built tool (KSAMP_TOOL) and
-# compiles fixtures (KSAMP_CC, KSAMP_CXX). Such tests skip where the machine lacks something; ctest shows them as skipped.
+# ksamp_add_tool_test(NAME known_ratio LABEL live): known_ratio_test.cc, a test that runs the built tool and
+# compiles fixtures (test/support/built_tree.h). Such tests skip where the machine lacks something; ctest shows them as skipped.
 # They run one at a time: two recordings of the whole machine would see each other.
 function(ksamp_add_tool_test)
   cmake_parse_arguments(ARG "" "NAME;LABEL;TIMEOUT" "DEPS;PACKAGES" ${ARGN})
   ksamp_add_test(NAME ${ARG_LABEL}_${ARG_NAME} SRCS ${ARG_NAME}_test.cc DEPS support ${ARG_DEPS} PACKAGES ${ARG_PACKAGES}
                  LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} SERIAL)
-  target_compile_definitions(${ARG_LABEL}_${ARG_NAME}_test PRIVATE
-    KSAMP_TOOL="$<TARGET_FILE:ksamp_cli>" KSAMP_CC="${CMAKE_C_COMPILER}" KSAMP_CXX="${CMAKE_CXX_COMPILER}")
   add_dependencies(${ARG_LABEL}_${ARG_NAME}_test ksamp_cli)
 endfunction()
 

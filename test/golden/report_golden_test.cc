@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lib/base/str_cat.h"
+#include "test/support/built_tree.h"
 #include "test/support/golden.h"
 #include "test/support/recording_script.h"
 #include "test/support/status_matchers.h"
@@ -30,11 +31,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::MatchesGolden;
 using testing::RecordingScript;
+using testing::SourceDir;
 using testing::TempTree;
 using testing::TestWorld;
 using Words = std::vector<std::string>;
 
-const fs::path kFolder = fs::path(KSAMP_SOURCE_DIR) / "test/golden/report";
+const fs::path kFolder = fs::path(SourceDir()) / "test/golden/report";
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "lib/base/file_io.h"
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
 #include "test/support/temp_tree.h"
@@ -94,18 +95,18 @@ TEST_P(KnownRatio, IsFoundWithinSamplingError) {
   KSAMP_REQUIRE(CanSample());
   if (!GetParam().needs.empty()) KSAMP_REQUIRE(HasTool(GetParam().needs));
   const TempTree tree;
-  const std::string fixtures = KSAMP_SOURCE_DIR "/test/fixtures/three_functions";
+  const std::string fixtures = SourceDir() + "/test/fixtures/three_functions";
   const CommandResult built =
-      RunCommand(tree.root(), "set -e; CC=" + ShellQuoted(KSAMP_CC) +
+      RunCommand(tree.root(), "set -e; CC=" + ShellQuoted(CCompiler()) +
                                   " FLAGS='-O1 -falign-functions=64 -falign-loops=64 -Wl,--build-id' SRC=" +
                                   ShellQuoted(fixtures + ".c") +
                                   " MAIN=" + ShellQuoted(fixtures + "_main.c") + "; " + GetParam().build);
   ASSERT_EQ(built.exit_code, 0) << built;
   const CommandResult recorded =
-      RunCommand(tree.root(), KSAMP_TOOL " record -e cpu-clock -c 250689 -o r.data " + GetParam().run);
+      RunCommand(tree.root(), ToolPath() + " record -e cpu-clock -c 250689 -o r.data " + GetParam().run);
   ASSERT_EQ(recorded.exit_code, 0) << recorded;
   const CommandResult report =
-      RunCommand(tree.root(), KSAMP_TOOL " report --csv -l -i r.data " + GetParam().report_options);
+      RunCommand(tree.root(), ToolPath() + " report --csv -l -i r.data " + GetParam().report_options);
   ASSERT_EQ(report.exit_code, 0) << report;
 
   std::map<std::string, uint64_t> samples = SymbolsOf(GetParam().image, report.out);

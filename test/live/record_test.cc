@@ -13,6 +13,7 @@
 #include "ksamp/perf_data.h"
 #include "ksamp/recorder.h"
 #include "lib/base/str_cat.h"
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
@@ -23,6 +24,7 @@ namespace {
 using ::ksamp::testing::CanSampleSystemWide;
 using ::ksamp::testing::HasTool;
 using ::ksamp::testing::TempTree;
+using ::ksamp::testing::ToolPath;
 
 // Runs a shell line; its exit status, or 128 + the signal's number.
 int Shell(const std::string& line) {
@@ -33,7 +35,7 @@ int Shell(const std::string& line) {
 struct LiveRecordTest : ::testing::Test {
   TempTree tree;
   std::string file = tree.Path("x.data");
-  std::string record = StrCat(KSAMP_TOOL, " record -q -o ", file, " ");
+  std::string record = StrCat(ToolPath(), " record -q -o ", file, " ");
 };
 
 TEST_F(LiveRecordTest, TheWholeMachineIsRecordedAndNothingIsMissing) {
@@ -63,9 +65,10 @@ TEST_F(LiveRecordTest, PerfReadsItWithoutAWarningAndCountsTheSame) {
 
 TEST_F(LiveRecordTest, AKilledRecorderLeavesAllButTheLastSecond) {
   KSAMP_REQUIRE(CanSampleSystemWide());
+  const std::string tool = ToolPath();
   const pid_t child = fork();
   if (child == 0) {
-    execl(KSAMP_TOOL, "ksamp", "record", "-q", "-a", "-o", file.c_str(), static_cast<char*>(nullptr));
+    execl(tool.c_str(), "ksamp", "record", "-q", "-a", "-o", file.c_str(), static_cast<char*>(nullptr));
     _exit(127);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(3500));

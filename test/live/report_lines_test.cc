@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
 #include "test/support/temp_tree.h"
@@ -35,7 +36,7 @@ class ReportLines : public ::testing::Test {
     tree_ = std::make_unique<TempTree>();
     tree_->Write("busy.c", kBusyProgram);
     const CommandResult made =
-        RunCommand(tree_->root(), std::string("'") + KSAMP_CC + "' -O1 -o busy busy.c && '" + KSAMP_TOOL +
+        RunCommand(tree_->root(), std::string("'") + CCompiler() + "' -O1 -o busy busy.c && '" + ToolPath() +
                                       "' record -q -a ./busy");
     ASSERT_EQ(made.exit_code, 0) << made;
   }
@@ -49,7 +50,7 @@ class ReportLines : public ::testing::Test {
   // The line, as typed; `ksamp` is the built tool.
   static CommandResult Typed(const std::string& line) {
     const std::string script =
-        std::string("set -o pipefail; ksamp() { '") + KSAMP_TOOL + "' \"$@\"; }; " + line;
+        std::string("set -o pipefail; ksamp() { '") + ToolPath() + "' \"$@\"; }; " + line;
     return RunCommand(tree_->root(), "bash -c " + ShellQuoted(script));
   }
 

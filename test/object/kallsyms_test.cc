@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "lib/base/file_io.h"
+#include "test/support/built_tree.h"
 
 namespace ksamp {
 namespace {
+
+using ::ksamp::testing::SourceDir;
 
 constexpr std::string_view kModulesText =
     "loop 32768 0 - Live 0xffffffffc067b000\n"
@@ -148,8 +151,8 @@ TEST(KallsymsTest, ModuleNamesAreOneHoweverSpelt) {
 // Tables of real kernels, reduced (test/data/README.md).
 struct KernelSample {
   explicit KernelSample(const std::string& name)
-      : text(ReadFile(KSAMP_SOURCE_DIR "/test/data/kernel/" + name + ".kallsyms").value_or("")),
-        modules(ReadFile(KSAMP_SOURCE_DIR "/test/data/kernel/" + name + ".modules").value_or("")) {}
+      : text(ReadFile(SourceDir() + "/test/data/kernel/" + name + ".kallsyms").value_or("")),
+        modules(ReadFile(SourceDir() + "/test/data/kernel/" + name + ".modules").value_or("")) {}
   std::string text, modules;
 };
 

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "lib/base/file_io.h"
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
 #include "test/support/temp_tree.h"
@@ -175,12 +176,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"OfAWorkloadByPerf",
              std::string("perf record -q -B -e cpu-clock -c 250689 -o r.data -- ") + kWorkload},
-        Case{"OfAWorkloadByKsamp",
-             std::string(KSAMP_TOOL " record -e cpu-clock -c 250689 -o r.data -- ") + kWorkload},
+        Case{"OfAWorkloadByKsamp", ToolPath() + " record -e cpu-clock -c 250689 -o r.data -- " + kWorkload},
         Case{"OfTheMachineByPerf",
              std::string("perf record -q -B -a -e cpu-clock -c 250689 -o r.data -- ") + kWorkload},
         Case{"OfTheMachineByKsamp",
-             std::string(KSAMP_TOOL " record -a -e cpu-clock -c 250689 -o r.data -- ") + kWorkload}),
+             ToolPath() + " record -a -e cpu-clock -c 250689 -o r.data -- " + kWorkload}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST_P(SameCounts, PerCommImageAndSymbol) {
@@ -194,7 +194,7 @@ TEST_P(SameCounts, PerCommImageAndSymbol) {
       RunCommand(tree.root(), "perf script -i r.data --no-demangle -F comm,ip,sym,dso");
   ASSERT_EQ(by_perf.exit_code, 0) << by_perf;
   const CommandResult by_ksamp =
-      RunCommand(tree.root(), KSAMP_TOOL " report -l --csv -f --idle -D none --separate=comm -i r.data");
+      RunCommand(tree.root(), ToolPath() + " report -l --csv -f --idle -D none --separate=comm -i r.data");
   ASSERT_EQ(by_ksamp.exit_code, 0) << by_ksamp;
 
   Aliases aliases(tree.root());

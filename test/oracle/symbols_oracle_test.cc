@@ -15,6 +15,7 @@
 
 #include "ksamp/symbolizer.h"
 #include "lib/object/elf_image.h"
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
 #include "test/support/status_matchers.h"
@@ -28,10 +29,11 @@ using ::ksamp::testing::HasTool;
 using ::ksamp::testing::Lines;
 using ::ksamp::testing::RunCommand;
 using ::ksamp::testing::ShellQuoted;
+using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
 
 const std::string& FixtureSource() {
-  static const std::string source = std::string(KSAMP_SOURCE_DIR) + "/test/fixtures/print_addresses.c";
+  static const std::string source = SourceDir() + "/test/fixtures/print_addresses.c";
   return source;
 }
 

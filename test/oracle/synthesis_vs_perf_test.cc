@@ -14,6 +14,7 @@
 
 #include "lib/base/str_cat.h"
 #include "lib/os/proc_fs.h"
+#include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
 #include "test/support/status_matchers.h"
@@ -111,7 +112,7 @@ class SynthesisVsPerf : public ::testing::Test {
     const auto before = ReadFromProc();
     const CommandResult perf = RunCommand(tree_.root(), "perf record -q --buildid-mmap -a -o p.data true");
     ASSERT_EQ(perf.exit_code, 0) << perf;
-    const CommandResult ksamp = RunCommand(tree_.root(), StrCat(KSAMP_TOOL, " record -q -a -o k.data true"));
+    const CommandResult ksamp = RunCommand(tree_.root(), StrCat(ToolPath(), " record -q -a -o k.data true"));
     ASSERT_EQ(ksamp.exit_code, 0) << ksamp;
     for (const auto& [pid, process] : ReadFromProc()) {
       const auto same = before.find(pid);

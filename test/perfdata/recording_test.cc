@@ -12,6 +12,7 @@
 #include "lib/base/byte_reader.h"
 #include "lib/base/compression.h"
 #include "lib/perfdata/format.h"
+#include "test/support/built_tree.h"
 #include "test/support/perf_data_builder.h"
 #include "test/support/status_matchers.h"
 
@@ -21,6 +22,7 @@ namespace {
 using ::ksamp::testing::IsOkAndHolds;
 using ::ksamp::testing::PerfDataBuilder;
 using ::ksamp::testing::SampleAttr;
+using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -200,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(RealFiles, AreCountedAsPerfCounts) {
   const RealFile& file = GetParam();
   ASSERT_OK_AND_ASSIGN(Recording recording,
-                       Recording::Open(std::string(KSAMP_SOURCE_DIR "/test/data/perf/forms/") + file.name));
+                       Recording::Open(SourceDir() + "/test/data/perf/forms/" + file.name));
   EXPECT_TRUE(recording.damage().empty()) << recording.damage().front().what;
   const RecordCounts& counts = recording.counts();
   EXPECT_EQ(counts.mmaps, file.mmaps);
@@ -218,7 +220,7 @@ TEST_P(RealFiles, AreCountedAsPerfCounts) {
 TEST_P(RealFiles, EveryRecordDecodesAndEverySampleHasItsEvent) {
   const RealFile& file = GetParam();
   ASSERT_OK_AND_ASSIGN(Recording recording,
-                       Recording::Open(std::string(KSAMP_SOURCE_DIR "/test/data/perf/forms/") + file.name));
+                       Recording::Open(SourceDir() + "/test/data/perf/forms/" + file.name));
   std::map<std::string, uint64_t> samples;
   uint64_t total = 0;
   for (const Recording::Chunk& chunk : recording.chunks()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "test/support/built_tree.h"
 #include "test/support/elf_builder.h"
 #include "test/support/temp_tree.h"
 
@@ -14,6 +15,7 @@ namespace ksamp {
 namespace {
 
 using ::ksamp::testing::ElfBuilder;
+using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -165,13 +167,15 @@ TEST_F(KernelSymbolizerTest, BpfProgramsAreNamedByTheTableOrByThemselves) {
   EXPECT_EQ(found.symbols[1].size, 0x100u);
 }
 
-constexpr char kRealTable[] = KSAMP_SOURCE_DIR "/test/data/kernel/x86_64.kallsyms";
+std::string RealTable() {
+  return SourceDir() + "/test/data/kernel/x86_64.kallsyms";
+}
 
 // The table of a real kernel (test/data/README.md), recorded at another place than it was read.
 TEST_F(KernelSymbolizerTest, ARealTableOfAnotherBootIsMoved) {
   constexpr uint64_t kRecordedText = 0xffffffff9a200000, kDoIdle = 0xfb980;
   options_.live_machine = false;
-  options_.kallsyms = kRealTable;
+  options_.kallsyms = RealTable();
   options_.kernel.reference_symbol = "_text";
   options_.kernel.reference_address = kRecordedText;
   const ImageSymbols found = Resolve({kRecordedText + kDoIdle + 4, kRecordedText + kDoIdle + 0x2b0,
@@ -185,7 +189,7 @@ TEST_F(KernelSymbolizerTest, ARealTableOfAnotherBootIsMoved) {
 
 TEST_F(KernelSymbolizerTest, ARealTableOfTheSameBootHasItsModules) {
   options_.live_machine = false;
-  options_.kallsyms = kRealTable;
+  options_.kallsyms = RealTable();
   options_.kernel.reference_symbol = "_text";
   options_.kernel.reference_address = 0xffffffffba200000;
   EXPECT_THAT(Names(Resolve({0xffffffffba2fb984, 0xffffffffc067e588})), ElementsAre("do_idle", "lo_ioctl"));

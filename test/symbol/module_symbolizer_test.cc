@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/file_io.h"
+#include "test/support/built_tree.h"
 #include "test/support/elf_builder.h"
 #include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
@@ -16,6 +17,7 @@ namespace ksamp {
 namespace {
 
 using ::ksamp::testing::ElfBuilder;
+using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -144,7 +146,7 @@ TEST_F(ModuleSymbolizerTest, AStrippedModuleHasItsSymbolsInTheDebugFile) {
 
 // The table and the modules of a real kernel (test/data/README.md).
 TEST_F(ModuleSymbolizerTest, ModulesOfARealKernel) {
-  const std::string sample = KSAMP_SOURCE_DIR "/test/data/kernel/x86_64";
+  const std::string sample = SourceDir() + "/test/data/kernel/x86_64";
   ASSERT_OK_AND_ASSIGN(options_.kernel.kallsyms, ReadFile(sample + ".kallsyms"));
   ASSERT_OK_AND_ASSIGN(options_.kernel.modules, ReadFile(sample + ".modules"));
   options_.kernel.module_sections = "virtio_blk .text 0xffffffffc04a2000\n";
