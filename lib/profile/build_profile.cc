@@ -27,8 +27,8 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-absl::StatusOr<EventPlan> PlanEvent(const EventDescription& event, const ProfileOptions& options) {
-  EventPlan plan;
+absl::StatusOr<CountedEvent> PlanEvent(const EventDescription& event, const ProfileOptions& options) {
+  CountedEvent plan;
   KSAMP_ASSIGN_OR_RETURN(plan.layout, SampleLayout::FromAttr(event.attr));
   const uint64_t type = plan.layout.sample_type();
   plan.has_ip = (type & PERF_SAMPLE_IP) != 0;
@@ -48,7 +48,7 @@ absl::StatusOr<CountingPlan> PlanCounting(const Recording& recording, const Prof
     return absl::InvalidArgumentError(StrCat("profile ", recording.path(), ": it has no events"));
   bool cpu = true, thread = true;
   for (const EventDescription& event : recording.events()) {
-    KSAMP_ASSIGN_OR_RETURN(EventPlan one, PlanEvent(event, options));
+    KSAMP_ASSIGN_OR_RETURN(CountedEvent one, PlanEvent(event, options));
     plan.timeless |= !one.layout.has_time() || !one.layout.sample_id_all();
     cpu &= one.has_cpu;
     thread &= one.has_thread;
@@ -87,7 +87,7 @@ uint64_t FirstSampleTime(const Recording& recording, const CountingPlan& plan, u
 absl::Status PlanTimeRange(const Recording& recording, unsigned threads, CountingPlan& plan) {
   const std::optional<TimeRange>& range = plan.options->time;
   if (!range) return absl::OkStatus();
-  for (const EventPlan& event : plan.events) {
+  for (const CountedEvent& event : plan.events) {
     if (!event.layout.has_time())
       return absl::InvalidArgumentError(StrCat("select by time: ", recording.path(), " has no times"));
   }
@@ -155,7 +155,7 @@ absl::StatusOr<Profile> BuildProfile(const Recording& recording, const ProfileOp
   KSAMP_RETURN_IF_ERROR(PlanTimeRange(recording, threads, plan));
 
   std::vector<uint64_t> read_formats;
-  for (const EventPlan& event : plan.events) read_formats.push_back(event.layout.read_format());
+  for (const CountedEvent& event : plan.events) read_formats.push_back(event.layout.read_format());
   SideRecordSweep side = SweepSideRecords(recording, plan.timeless, read_formats);
   plan.table = &side.table;
 

@@ -85,7 +85,7 @@ inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, u
     ++tallies_[0].dropped[static_cast<size_t>(DropCause::kUnknownEvent)];
     return;
   }
-  const EventPlan& plan = plan_.events[event];
+  const CountedEvent& plan = plan_.events[event];
   EventTally& tally = tallies_[event];
   ++tally.taken;
   if (size < plan.layout.fixed_size() || !plan.has_ip) [[unlikely]] {
@@ -169,7 +169,7 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   if (context.filter != FilterCause::kCount) return;
 
   const Separation& separate = plan_.options->separate;
-  const EventPlan& event = plan_.events[context.event];
+  const CountedEvent& event = plan_.events[context.event];
   ProfileKey key{.event = context.event};
   if (separate.comm) key.comm = comm ? comm->name : ExtraName(UnnamedThread(context.tid));
   if (separate.process || separate.thread) key.pid = context.pid;

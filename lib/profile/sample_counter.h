@@ -42,7 +42,8 @@ inline uint32_t ReasonImage(UnresolvedReason reason) {
   return kFirstReasonImage + static_cast<uint32_t>(reason);
 }
 
-struct EventPlan {
+// How the samples of one event are read.
+struct CountedEvent {
   SampleLayout layout;
   bool has_ip = false, has_thread = false, has_cpu = false, has_period = false;
   uint64_t fixed_period = 1;
@@ -53,7 +54,7 @@ struct EventPlan {
 struct CountingPlan {
   const ProcessTable* table = nullptr;
   const ProfileOptions* options = nullptr;
-  std::vector<EventPlan> events;
+  std::vector<CountedEvent> events;
   absl::flat_hash_map<uint64_t, uint32_t> event_of_id;
   bool timeless = false;  // a record's place in the recording stands for its time
   // Of ProfileOptions::time, in the recording's clock.

@@ -25,7 +25,7 @@ std::vector<std::byte> RecordOf(uint32_t type, const std::vector<uint64_t>& word
   perf_event_header header{type, 0, static_cast<uint16_t>(8 + words.size() * 8)};
   std::vector<std::byte> bytes(header.size);
   std::memcpy(bytes.data(), &header, 8);
-  std::memcpy(bytes.data() + 8, words.data(), words.size() * 8);
+  if (!words.empty()) std::memcpy(bytes.data() + 8, words.data(), words.size() * 8);
   return bytes;
 }
 

@@ -21,7 +21,7 @@ class SampleCounterTest : public ::testing::Test {
  protected:
   SampleCounterTest() : table_(MakeTable()) {
     attr_ = testing::SampleAttr();
-    EventPlan event;
+    CountedEvent event;
     event.layout = *SampleLayout::FromAttr({reinterpret_cast<const std::byte*>(&attr_), sizeof(attr_)});
     event.has_ip = event.has_thread = event.has_cpu = event.has_period = true;
     plan_.table = &table_;

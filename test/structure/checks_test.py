@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import layering  # noqa: E402
 import licence  # noqa: E402
 import mirror  # noqa: E402
+import one_definition  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
@@ -111,6 +112,21 @@ class MirrorTest(TreeTest):
     def test_test_that_is_not_built(self):
         self.assertEqual(self.problems(mirror.check, self.ORDER | {"test/base/CMakeLists.txt": "SRCS h_test.cc s_test.cc # a_test.cc"}),
                          ["test/base/a_test.cc: is not in test/base/CMakeLists.txt, so it never runs"])
+
+
+class OneDefinitionTest(TreeTest):
+    def test_order_is_silent(self):
+        self.assertEqual(self.problems(one_definition.check, {
+            "lib/a/x.h": "namespace ksamp {\nstruct Plan {\n  int a;\n};\nclass Later;\n}  // namespace ksamp\n",
+            "lib/b/x.h": "namespace ksamp::b {\nstruct Plan {\n  int b;\n};\n}\nnamespace ksamp {\nclass Later { };\n}\n",
+            "lib/c/x.cc": "namespace ksamp {\nnamespace {\nstruct Plan { int c; };\n}\nstruct Outer {\nstruct Plan {};\n};\nstruct Later::State {\n};\n}\n",
+        }), [])
+
+    def test_two_of_one_name(self):
+        problems = self.problems(one_definition.check, {
+            "lib/a/x.h": "namespace ksamp {\nstruct Plan {\n};\n}\n",
+            "tools/x.cc": "namespace ksamp {\n\nclass Plan final\n    : public Base {\n};\n}\n"})
+        self.assertEqual(problems, ["tools/x.cc:3: ksamp::Plan is defined in lib/a/x.h:2 too"])
 
 
 class LicenceTest(TreeTest):
