@@ -9,6 +9,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeReportCommand());
   commands.push_back(MakeListCommand());
   commands.push_back(MakeCheckCommand());
+  commands.push_back(MakeDumpCommand());
   return commands;
 }
 

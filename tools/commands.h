@@ -14,6 +14,7 @@ std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeReportCommand();
 std::unique_ptr<Command> MakeRecordCommand();
 std::unique_ptr<Command> MakeListCommand();
+std::unique_ptr<Command> MakeDumpCommand();
 
 }  // namespace ksamp
 

@@ -26,12 +26,12 @@
 #include "tools/image_selection.h"
 #include "tools/lists.h"
 #include "tools/pager.h"
+#include "tools/recording_input.h"
 
 namespace ksamp {
 namespace {
 
 constexpr const char* kEveryImage = "*";  // what -p without a directory stands for
-constexpr size_t kMaxDamageMessages = 3;
 
 // The options as typed.
 struct Flags {
@@ -113,24 +113,6 @@ absl::StatusOr<std::vector<SortKey>> SortKeys(const std::vector<std::string>& wo
     keys.push_back(found->second);
   }
   return keys;
-}
-
-// "A,B", "A," or ",B"
-absl::StatusOr<TimeRange> ParseTimeRange(const std::string& text) {
-  const size_t comma = text.find(',');
-  if (comma == std::string::npos)
-    return absl::InvalidArgumentError(
-        StrCat("--time: ", text, " is no range like 1.5,3 (seconds from the first sample)"));
-  TimeRange range;
-  if (comma > 0) {
-    KSAMP_ASSIGN_OR_RETURN(range.begin_ns, ParseNanoseconds(text.substr(0, comma)));
-  }
-  if (comma + 1 < text.size()) {
-    KSAMP_ASSIGN_OR_RETURN(range.end_ns, ParseNanoseconds(text.substr(comma + 1)));
-  }
-  if (range.end_ns <= range.begin_ns)
-    return absl::InvalidArgumentError(StrCat("--time: ", text, " is an empty range"));
-  return range;
 }
 
 ClassAxis AxisOf(const Separation& separate) {
@@ -249,10 +231,6 @@ bool IsRecording(const std::string& path) {
   return text == "PERFILE2" || text == "2ELIFREP";
 }
 
-bool Exists(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
-}
-
 class ReportCommand : public Command {
  public:
   std::string_view name() const override { return "report"; }
@@ -271,7 +249,6 @@ class ReportCommand : public Command {
   int Run(World& world, const std::vector<std::string>& command_words) override;
 
  private:
-  absl::StatusOr<std::string> InputFile(World& world) const;
   absl::StatusOr<Profile> MakeProfile(World& world, const Recording& recording, Request& request) const;
   absl::Status Write(World& world, const Profile& profile, const Request& request) const;
 
@@ -333,20 +310,6 @@ void ReportCommand::AddOptions(CLI::App& app) {
       "names of images");
 }
 
-absl::StatusOr<std::string> ReportCommand::InputFile(World& world) const {
-  if (!flags_.input.empty()) {
-    if (flags_.input == "-" || Exists(flags_.input)) return flags_.input;
-    return ErrnoStatus(errno, StrCat("open ", flags_.input));
-  }
-  if (Exists("ksamp.data")) return "ksamp.data";
-  if (Exists("perf.data")) {
-    Say(world, "no ksamp.data here; reading perf.data");
-    return "perf.data";
-  }
-  return absl::NotFoundError(
-      "neither ksamp.data nor perf.data in this folder\nMake one with: ksamp record -a sleep 10");
-}
-
 absl::StatusOr<Profile> ReportCommand::MakeProfile(World& world, const Recording& recording,
                                                    Request& request) const {
   KSAMP_ASSIGN_OR_RETURN(Profile profile, BuildProfile(recording, request.profile));
@@ -385,24 +348,7 @@ absl::Status ReportCommand::Write(World& world, const Profile& profile, const Re
   return status.ok() || absl::IsUnavailable(status) ? finished : status;
 }
 
-// Damage and losses, on stderr as opreport. True where records are missing.
-bool WarnOfDamage(World& world, const Recording& recording) {
-  size_t said = 0;
-  for (const Damage& damage : recording.damage()) {
-    if (said++ == kMaxDamageMessages) {
-      Say(world,
-          StrCat("warning: and ", recording.damage().size() - kMaxDamageMessages, " more damaged places"));
-      break;
-    }
-    Say(world, StrCat("warning: ", recording.path(), " is damaged: ", damage.what, "; ", damage.bytes_skipped,
-                      " bytes left out"));
-  }
-  if (recording.damage().empty() && recording.was_killed())
-    Say(world,
-        StrCat("note: the recorder of ", recording.path(), " did not finish; all it had written is here"));
-  return !recording.damage().empty();
-}
-
+// On stderr, as opreport.
 void WarnOfLosses(World& world, const Profile& profile, uint64_t taken) {
   constexpr double kWorthSaying = 0.01;  // percent
   const uint64_t lost = profile.losses.lost_records + profile.losses.lost_samples;
@@ -416,7 +362,7 @@ void WarnOfLosses(World& world, const Profile& profile, uint64_t taken) {
 int ReportCommand::Run(World& world, const std::vector<std::string>&) {
   absl::StatusOr<Request> request = MakeRequest(flags_);
   if (!request.ok()) return Fail(world, request.status(), kExitUsage);
-  const absl::StatusOr<std::string> input = InputFile(world);
+  const absl::StatusOr<std::string> input = FindRecording(world, flags_.input);
   if (!input.ok()) {
     const bool symbol = !flags_.input.empty() && flags_.input.find_first_of("/.") == std::string::npos;
     return Fail(

@@ -2,9 +2,10 @@
 // The kernel's call chains, taken apart: context markers are not addresses.
 //
 // A chain is a flat list, leaf first: marker KERNEL, kernel ips…, marker USER, user ips…. A value >= -4095 is
-// a marker. The ip right after the first marker is the sampled instruction; all others are return addresses:
-// the call was one byte before, and a symboliser looks up `ip - 1`. USER_DEFERRED (-640) is followed by a
-// cookie, not by an address.
+// a marker. The ip right after a marker is where that mode was left: the sampled instruction, or the one that
+// faulted, was interrupted or comes after the system call. All others are return addresses: the call was one
+// byte before, and a symboliser looks up `ip - 1`. USER_DEFERRED (-640) is followed by a cookie, not by an
+// address.
 #ifndef KSAMP_LIB_EVENT_CALLCHAIN_H_
 #define KSAMP_LIB_EVENT_CALLCHAIN_H_
 
@@ -33,6 +34,7 @@ void ForEachCallchainAddress(std::span<const uint64_t> chain, CpuMode initial, F
       leaf = false;
       continue;
     }
+    const CpuMode before = mode;
     switch (static_cast<int64_t>(value)) {
       case -32:
         mode = CpuMode::kHypervisor;
@@ -56,6 +58,7 @@ void ForEachCallchainAddress(std::span<const uint64_t> chain, CpuMode initial, F
       default:
         break;  // unknown marker: the mode stays
     }
+    leaf |= mode != before;
   }
 }
 

@@ -216,18 +216,8 @@ void FillLocations(const CountedArray& sorted, const std::vector<ImageGroup>& gr
 
 void SumTallies(const Counters& counters, Profile& profile) {
   for (const auto& counter : counters) {
-    for (size_t event = 0; event < profile.conservation.size(); ++event) {
-      const EventTally& tally = counter->tallies()[event];
-      Conservation& sum = profile.conservation[event];
-      sum.taken += tally.taken;
-      sum.counted += tally.counted;
-      for (size_t i = 0; i < tally.filtered.size(); ++i)
-        if (tally.filtered[i] != 0)
-          sum.filtered[std::string(Text(static_cast<FilterCause>(i)))] += tally.filtered[i];
-      for (size_t i = 0; i < tally.dropped.size(); ++i)
-        if (tally.dropped[i] != 0)
-          sum.dropped[std::string(Text(static_cast<DropCause>(i)))] += tally.dropped[i];
-    }
+    for (size_t event = 0; event < profile.conservation.size(); ++event)
+      counter->tallies()[event].AddTo(profile.conservation[event]);
   }
 }
 

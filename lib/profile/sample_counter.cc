@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "lib/base/str_cat.h"
 #include "lib/profile/sample_walk.h"
 
 namespace ksamp {
@@ -13,38 +12,18 @@ namespace {
 
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 
-bool Contains(const std::vector<uint32_t>& list, uint32_t value) {
-  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-}
-
-// What perf prints. The kernel gives -1 for a thread that has ended while it still runs.
-std::string UnnamedThread(uint32_t tid) {
-  return StrCat(":", static_cast<int32_t>(tid));
-}
-
 }  // namespace
-
-std::string_view Text(FilterCause cause) {
-  static constexpr std::string_view kTexts[] = {"event", "time", "cpu", "pid", "tid", "comm"};
-  return kTexts[static_cast<size_t>(cause)];
-}
-
-std::string_view Text(DropCause cause) {
-  static constexpr std::string_view kTexts[] = {"malformed record", "no address in the sample",
-                                                "no event has its id"};
-  return kTexts[static_cast<size_t>(cause)];
-}
 
 SampleCounter::SampleCounter(const CountingPlan& plan)
     : plan_(plan),
       single_event_(plan.events.size() == 1),
       cpu_matters_(plan.options->separate.cpu || !plan.options->cpus.empty()),
       comm_matters_(plan.options->separate.comm || !plan.options->comms.empty()),
-      places_(kPlaces),
-      last_kernel_place_(places_.data()),
-      last_event_(EventOfId(0)),
+      places_(*plan.table),
+      last_kernel_place_(places_.start()),
+      last_event_(plan.EventOfId(0)),
       tallies_(plan.events.size()) {
-  contexts_.resize(kContexts, Context{.last_place = places_.data()});
+  contexts_.resize(kContexts, Context{.last_place = places_.start()});
 }
 
 std::string_view SampleCounter::Name(uint32_t id) const {
@@ -65,15 +44,10 @@ inline uint32_t SampleCounter::EventOf(const std::byte* record, size_t size) {
   if (id_at == SampleLayout::kAbsent || size < size_t{id_at} + 8) return 0;
   const auto id = LoadAt<uint64_t>(record + id_at);
   if (id != last_id_) {
-    last_event_ = EventOfId(id);
+    last_event_ = plan_.EventOfId(id);
     last_id_ = id;
   }
   return last_event_;
-}
-
-uint32_t SampleCounter::EventOfId(uint64_t id) const {
-  const auto it = plan_.event_of_id.find(id);
-  return it == plan_.event_of_id.end() ? kNone32 : it->second;
 }
 
 inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, uint16_t misc,
@@ -113,10 +87,10 @@ inline void SampleCounter::CountSample(const std::byte* record, uint16_t size, u
   if (mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
     mode = fields.ip >= kKernelHalf ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
   if (mode == PERF_RECORD_MISC_KERNEL) {
-    const Place& place = PlaceOf(last_kernel_place_, kKernelEpoch, fields.ip, time);
+    const Place& place = places_.At(last_kernel_place_, PlaceCache::kKernelEpoch, fields.ip, time);
     Count(context.kernel_key, place.image, fields.ip + place.delta, period);
   } else if (mode == PERF_RECORD_MISC_USER) {
-    const Place& place = PlaceOf(context.last_place, context.epoch, fields.ip, time);
+    const Place& place = places_.At(context.last_place, context.epoch, fields.ip, time);
     Count(context.user_key, place.image, fields.ip + place.delta, period);
   } else {
     const bool hypervisor = mode == PERF_RECORD_MISC_HYPERVISOR;
@@ -143,21 +117,6 @@ inline SampleCounter::Context& SampleCounter::ContextOf(uint32_t event, const Fi
   return context;
 }
 
-FilterCause SampleCounter::FilterOf(const Context& context, const ThreadComm* comm) const {
-  const ProfileOptions& options = *plan_.options;
-  if (!plan_.events[context.event].selected) return FilterCause::kEvent;
-  if (!Contains(options.cpus, context.cpu)) return FilterCause::kCpu;
-  if (!Contains(options.pids, context.pid)) return FilterCause::kPid;
-  if (!Contains(options.tids, context.tid)) return FilterCause::kTid;
-  if (!options.comms.empty()) {
-    const std::string name =
-        comm != nullptr ? std::string(plan_.table->names().Get(comm->name)) : UnnamedThread(context.tid);
-    if (std::find(options.comms.begin(), options.comms.end(), name) == options.comms.end())
-      return FilterCause::kComm;
-  }
-  return FilterCause::kCount;
-}
-
 void SampleCounter::FillContext(Context& context, uint64_t time) {
   const std::optional<ProcessState> state = plan_.table->StateAt(context.pid, time);
   std::optional<ThreadComm> comm;
@@ -165,7 +124,8 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   context.from = std::max(state ? state->from : 0, comm ? comm->from : 0);
   context.until = std::min(state ? state->until : kForever, comm ? comm->until : kForever);
   context.epoch = state ? state->epoch : kNone32;
-  context.filter = FilterOf(context, comm ? &*comm : nullptr);
+  context.filter =
+      plan_.FilterOf(context.event, context.cpu, context.pid, context.tid, comm ? &*comm : nullptr);
   if (context.filter != FilterCause::kCount) return;
 
   const Separation& separate = plan_.options->separate;
@@ -182,49 +142,6 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
   kernel.idle_task = event.clock && context.pid == 0 && !plan_.options->count_idle;
   context.user_key = InternKey(user);
   context.kernel_key = InternKey(kernel);
-}
-
-inline const SampleCounter::Place& SampleCounter::PlaceOf(const Place*& last, uint32_t epoch, uint64_t ip,
-                                                          uint64_t time) {
-  // Most samples of a thread hit the mapping of the one before: no need to touch the table by pages, which is
-  // larger than the nearest cache.
-  if (last->Covers(epoch, ip, time)) return *last;
-  const uint64_t mix = ((ip >> 12) + uint64_t{epoch} * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u;
-  Place& place = places_[mix >> 52];
-  static_assert(kPlaces == 1u << 12);
-  if (!place.Covers(epoch, ip, time)) {
-    place.epoch = epoch;
-    FillPlace(place, ip, time);
-  }
-  last = &place;
-  return place;
-}
-
-void SampleCounter::FillPlace(Place& place, uint64_t ip, uint64_t time) const {
-  const bool kernel = place.epoch == kKernelEpoch;
-  FoundMapping found{.start = ProcessAddress(ip), .end = ProcessAddress(ip + 1)};
-  if (kernel) {
-    found = plan_.table->FindKernel(ProcessAddress(ip), time);
-  } else if (place.epoch != kNone32) {
-    found = plan_.table->Find(place.epoch, ProcessAddress(ip), time);
-  }
-  place.start = found.start.value;
-  place.end = found.end.value;
-  place.from = found.from;
-  place.until = found.until;
-  place.delta = 0;
-  if (found.mapping != nullptr) {
-    place.image = found.mapping->image;
-    const ImageKind kind = plan_.table->images()[place.image].kind;
-    if (kind == ImageKind::kFile || kind == ImageKind::kVdso)
-      place.delta = found.mapping->ToFileOffset(ProcessAddress(ip)).value - ip;
-  } else if (kernel) {
-    place.image =
-        plan_.table->has_kernel_map() ? ReasonImage(UnresolvedReason::kNoMapping) : kKernelWithoutMap;
-  } else {
-    place.image = ReasonImage(place.epoch == kNone32 ? UnresolvedReason::kUnknownProcess
-                                                     : UnresolvedReason::kNoMapping);
-  }
 }
 
 inline void SampleCounter::Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period) {

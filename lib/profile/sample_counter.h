@@ -7,7 +7,7 @@
 // addition to a CountingTable, made some samples later so that its slot is in the cache by then. Nothing is
 // allocated per sample.
 //
-//   const CountingPlan plan = …;
+//   const CountingPlan plan = …;                   // lib/profile/counting_plan.h
 //   SampleCounter counter(plan);
 //   counter.CountChunk(chunk);
 //   counter.table(), counter.keys(), counter.tallies()
@@ -28,51 +28,12 @@
 #include "ksamp/perf_data.h"
 #include "ksamp/profile.h"
 #include "lib/base/string_pool.h"
-#include "lib/event/sample_layout.h"
 #include "lib/process/process_table.h"
+#include "lib/profile/counting_plan.h"
 #include "lib/profile/counting_table.h"
+#include "lib/profile/place_cache.h"
 
 namespace ksamp {
-
-// Image numbers above those of the ProcessTable: addresses that no mapping explains, by reason.
-inline constexpr uint32_t kFirstReasonImage = kNone32 - 32;
-inline constexpr uint32_t kKernelWithoutMap =
-    kFirstReasonImage - 1;  // kernel mode, and no record told its map
-inline uint32_t ReasonImage(UnresolvedReason reason) {
-  return kFirstReasonImage + static_cast<uint32_t>(reason);
-}
-
-// How the samples of one event are read.
-struct CountedEvent {
-  SampleLayout layout;
-  bool has_ip = false, has_thread = false, has_cpu = false, has_period = false;
-  uint64_t fixed_period = 1;
-  bool clock = false;
-  bool selected = true;  // by ProfileOptions::events
-};
-
-struct CountingPlan {
-  const ProcessTable* table = nullptr;
-  const ProfileOptions* options = nullptr;
-  std::vector<CountedEvent> events;
-  absl::flat_hash_map<uint64_t, uint32_t> event_of_id;
-  bool timeless = false;  // a record's place in the recording stands for its time
-  // Of ProfileOptions::time, in the recording's clock.
-  uint64_t begin_time = 0, end_time = std::numeric_limits<uint64_t>::max();
-};
-
-// kCount: how many there are; for a sample: none.
-enum class FilterCause : uint8_t { kEvent, kTime, kCpu, kPid, kTid, kComm, kCount };
-enum class DropCause : uint8_t { kMalformed, kNoAddress, kUnknownEvent, kCount };
-std::string_view Text(FilterCause cause);
-std::string_view Text(DropCause cause);
-
-// Where the samples of one event went.
-struct EventTally {
-  uint64_t taken = 0, counted = 0;
-  std::array<uint64_t, static_cast<size_t>(FilterCause::kCount)> filtered = {};
-  std::array<uint64_t, static_cast<size_t>(DropCause::kCount)> dropped = {};
-};
 
 class SampleCounter {
  public:
@@ -90,16 +51,6 @@ class SampleCounter {
   uint64_t last_time() const { return last_time_; }
 
  private:
-  // What lies at [start, end) of an address space during [from, until).
-  struct Place {
-    uint32_t epoch = kNone32 - 1;
-    uint32_t image = 0;
-    uint64_t start = 1, end = 0, from = 0, until = 0;
-    uint64_t delta = 0;  // address = ip + delta, modulo 2^64
-    bool Covers(uint32_t space, uint64_t ip, uint64_t time) const {
-      return epoch == space && start <= ip && ip < end && from <= time && time < until;
-    }
-  };
   // A thread on a CPU during [from, until): which keys its samples get, or which filter takes them.
   struct Context {
     uint32_t event = kNone32, pid = 0, tid = 0, cpu = 0;
@@ -114,17 +65,12 @@ class SampleCounter {
     uint64_t hash = 0;
     CountedAddress added;
   };
-  static constexpr uint32_t kKernelEpoch = kNone32 - 2;
-  static constexpr size_t kContexts = 1024, kPlaces = 4096, kPending = 32;
+  static constexpr size_t kContexts = 1024, kPending = 32;
 
   void CountSample(const std::byte* record, uint16_t size, uint16_t misc, uint64_t offset);
   uint32_t EventOf(const std::byte* record, size_t size);
-  uint32_t EventOfId(uint64_t id) const;
   Context& ContextOf(uint32_t event, const FixedSampleFields& fields, uint64_t time);
   void FillContext(Context& context, uint64_t time);
-  FilterCause FilterOf(const Context& context, const ThreadComm* comm) const;
-  const Place& PlaceOf(const Place*& last, uint32_t epoch, uint64_t ip, uint64_t time);
-  void FillPlace(Place& place, uint64_t ip, uint64_t time) const;
   void Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period);
   void Flush();
   uint32_t InternKey(const ProfileKey& key);
@@ -135,7 +81,7 @@ class SampleCounter {
   const bool cpu_matters_, comm_matters_;
   CountingTable table_;
   std::vector<Context> contexts_;
-  std::vector<Place> places_;
+  PlaceCache places_;
   const Place* last_kernel_place_;
   uint64_t last_id_ = 0;  // its event is last_event_: samples of one ring share their id, and come in a row
   uint32_t last_event_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ForEachSample: the bare walk over the samples of a chunk, inlined into its caller.
+// WalkRecords, ForEachSample: the bare walk over the records of a chunk, inlined into its caller.
 //
 // Recording::ForEachRecord serves everyone; the sweep over millions of samples wants no call per record.
 // Headers were checked once when the recording was opened; the walk still never leaves the chunk.
@@ -32,16 +32,16 @@ inline uint64_t TrailingBytes(const perf_event_header& header, const std::byte* 
   return 0;
 }
 
-// Calls fn(const std::byte* record, uint16_t size, uint16_t misc, uint64_t offset) for every SAMPLE.
+// Calls fn(const perf_event_header& header, const std::byte* record, uint64_t offset) for every record.
 template <typename Fn>
-void ForEachSample(const Recording::Chunk& chunk, Fn&& fn) {
+void WalkRecords(const Recording::Chunk& chunk, Fn&& fn) {
   const std::byte* const begin = chunk.bytes.data();
   const size_t size = chunk.bytes.size();
   for (size_t at = 0; size - at >= sizeof(perf_event_header);) {
     const auto header = LoadAt<perf_event_header>(begin + at);
     if (header.size < sizeof(header) || header.size > size - at) return;
+    fn(header, begin + at, chunk.offset + at);
     if (header.type == PERF_RECORD_SAMPLE) {
-      fn(begin + at, header.size, header.misc, chunk.offset + at);
       at += header.size;
       continue;
     }
@@ -50,6 +50,14 @@ void ForEachSample(const Recording::Chunk& chunk, Fn&& fn) {
     if (trailing > size - at) return;
     at += static_cast<size_t>(trailing);
   }
+}
+
+// Calls fn(const std::byte* record, uint16_t size, uint16_t misc, uint64_t offset) for every SAMPLE.
+template <typename Fn>
+void ForEachSample(const Recording::Chunk& chunk, Fn&& fn) {
+  WalkRecords(chunk, [&fn](const perf_event_header& header, const std::byte* record, uint64_t offset) {
+    if (header.type == PERF_RECORD_SAMPLE) fn(record, header.size, header.misc, offset);
+  });
 }
 
 }  // namespace ksamp

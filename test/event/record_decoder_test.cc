@@ -392,9 +392,9 @@ TEST(CallchainTest, MarkersSetTheModeAndAreNoAddresses) {
   const auto marker = [](int64_t value) { return static_cast<uint64_t>(value); };
   EXPECT_EQ(Chain({}), "");
   EXPECT_EQ(Chain({10, 11}), "2:10 2:11r ");
-  EXPECT_EQ(Chain({marker(-128), 10, 11, marker(-512), 12}), "1:10 1:11r 2:12r ");
+  EXPECT_EQ(Chain({marker(-128), 10, 11, marker(-512), 12, 13}), "1:10 1:11r 2:12 2:13r ");
   EXPECT_EQ(Chain({marker(-32), 1, marker(-2176), 2, marker(-2560), 3, marker(-2048), 4}),
-            "3:1 4:2r 5:3r 4:4r ");
+            "3:1 4:2 5:3 4:4 ");
   EXPECT_EQ(Chain({marker(-128), 10, marker(-640), 77}), "1:10 ");
   EXPECT_EQ(Chain({marker(-128), 10, marker(-640)}), "1:10 ");
   EXPECT_EQ(Chain({marker(-128), 10, marker(-3000), 11}), "1:10 1:11r ");

@@ -15,6 +15,7 @@
 #include "test/support/built_tree.h"
 #include "test/support/capability.h"
 #include "test/support/run_command.h"
+#include "test/support/symbol_aliases.h"
 #include "test/support/temp_tree.h"
 
 namespace ksamp::testing {
@@ -45,48 +46,6 @@ std::string Trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-// Where a symbol table has several names for one address, each tool may print another one: all become the
-// first in alphabetical order. Names of one image only, since the same name elsewhere is another function.
-class Aliases {
- public:
-  explicit Aliases(const std::string& folder) : folder_(folder) {}
-
-  std::string Canonical(const std::string& path, const std::string& symbol) {
-    const std::string name = symbol.substr(0, symbol.find('@'));  // perf prints the version of some
-    if (path == "[vdso]" && name.starts_with("__vdso_")) return name.substr(std::size("__vdso_") - 1);
-    const auto& names = NamesOf(path);
-    const auto found = names.find(name);
-    return found == names.end() ? name : found->second;
-  }
-
- private:
-  const std::map<std::string, std::string>& NamesOf(const std::string& path) {
-    const auto [it, is_new] = by_path_.try_emplace(path);
-    if (!is_new) return it->second;
-    const bool kernel = path.empty() || path.front() != '/';
-    const std::string command =
-        kernel ? "cut -f1 /proc/kallsyms"
-               : "f=" + ShellQuoted(path) +
-                     "; id=$(readelf -n $f 2>/dev/null | sed -n 's/.*Build ID: //p')"
-                     "; d=/usr/lib/debug/.build-id/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-).debug"
-                     "; { nm $f; nm -D $f; nm $d; } 2>/dev/null";
-    std::map<std::string, std::set<std::string>> by_address;
-    for (const std::string& line : Lines(RunCommand(folder_, command).out)) {
-      const size_t type = line.find(' '), name = line.rfind(' ');
-      if (type == std::string::npos || name <= type) continue;
-      std::string text = line.substr(name + 1);
-      if (!kernel) text = text.substr(0, text.find('@'));  // version of a dynamic symbol
-      by_address[line.substr(0, type)].insert(text);
-    }
-    for (const auto& [address, names] : by_address)
-      for (const std::string& name : names) it->second.try_emplace(name, *names.begin());
-    return it->second;
-  }
-
-  std::string folder_;
-  std::map<std::string, std::map<std::string, std::string>> by_path_;
-};
-
 // perf's name of an image -> ours (decision of the format: the kernel is `vmlinux`, a path its basename).
 std::string ImageName(const std::string& image) {
   if (image == "[kernel.kallsyms]" || image.starts_with("[guest.kernel")) return "vmlinux";
@@ -109,7 +68,7 @@ size_t CommEnd(const std::string& line) {
 }
 
 // Lines of `perf script -F comm,ip,sym,dso`.
-Table PerfTable(const std::string& out, Aliases& aliases) {
+Table PerfTable(const std::string& out, SymbolAliases& aliases) {
   constexpr std::string_view kDeleted = " (deleted)";
   Table table;
   for (const std::string& line : Lines(out)) {
@@ -128,7 +87,7 @@ Table PerfTable(const std::string& out, Aliases& aliases) {
   return table;
 }
 
-Table KsampTable(const std::string& csv, Aliases& aliases) {
+Table KsampTable(const std::string& csv, SymbolAliases& aliases) {
   Table table;
   std::map<std::string, size_t> column;
   for (const std::string& line : Lines(csv)) {
@@ -197,7 +156,7 @@ TEST_P(SameCounts, PerCommImageAndSymbol) {
       RunCommand(tree.root(), ToolPath() + " report -l --csv -f --idle -D none --separate=comm -i r.data");
   ASSERT_EQ(by_ksamp.exit_code, 0) << by_ksamp;
 
-  Aliases aliases(tree.root());
+  SymbolAliases aliases(tree.root());
   const Table perf = PerfTable(by_perf.out, aliases), ksamp = KsampTable(by_ksamp.out, aliases);
   uint64_t samples = 0;
   for (const auto& [row, count] : perf) samples += count;

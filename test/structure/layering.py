@@ -25,7 +25,7 @@ ROOMS = {
     "symbol":   (3, ["base", "event", "object", "os"]),
     "profile":  (4, ["base", "event", "process", "perfdata"]),
     "recorder": (5, ["base", "event", "os", "perfdata", "object", "process", "unwind", "symbol", "profile"]),
-    "report":   (5, ["base", "profile"]),
+    "report":   (5, ["base", "event", "profile"]),
 }
 TOOLS_FLOOR = 6
 # The only internal headers the tool sees: the seam to the kernel, and the base room.
@@ -38,9 +38,11 @@ PUBLIC_HEADERS = {
     "perf_data.h": "perfdata",
     "symbolizer.h": "symbol",
     "profile.h": "profile",
+    "sample_stream.h": "profile",
     "recorder.h": "recorder",
     "check.h": "recorder",
     "report.h": "report",
+    "dump.h": "report",
 }
 # What stands in a public header compiles in the user's program: nothing but the standard library and Status.
 PUBLIC_MAY_INCLUDE = re.compile(r"ksamp/.*|absl/status/status(or)?\.h|sys/types\.h|[a-z_]+")

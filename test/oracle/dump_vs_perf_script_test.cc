@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ksamp dump` and `perf script` of the same recordings: the same text, line for line, but for what
+// doc/differences.md lists. Both print names as the symbol tables have them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/base/str_cat.h"
+#include "test/support/built_tree.h"
+#include "test/support/capability.h"
+#include "test/support/run_command.h"
+#include "test/support/symbol_aliases.h"
+#include "test/support/temp_tree.h"
+
+namespace ksamp::testing {
+namespace {
+
+constexpr char kWorkload[] =
+    "sh -c 'gzip -c /usr/bin/perf | sha256sum; ls -lR /usr/share; "
+    "for i in 1 2 3 4 5 6 7 8 9; do cat /proc/self/maps; done; "
+    "python3 -c \"print(sum(i * i for i in range(1000000)))\"' >/dev/null";
+
+// A line in three: up to and including the address, the symbol, the offset and image. Lines without an image
+// (the first one of a sample with a chain) are all start.
+struct Line {
+  std::string start, symbol, end;
+  std::string Text() const { return start + symbol + end; }
+};
+
+Line Split(const std::string& text) {
+  const size_t open = text.rfind(" (/") != std::string::npos ? text.rfind(" (/") : text.rfind(" (");
+  if (open == std::string::npos || open == 0) return {text, "", ""};
+  const size_t blank = text.rfind(' ', open - 1);
+  if (blank == std::string::npos) return {text, "", ""};
+  const std::string name = text.substr(blank + 1, open - blank - 1);
+  const size_t plus = name.rfind("+0x");
+  if (plus == std::string::npos) return {text.substr(0, blank + 1), name, text.substr(open)};
+  return {text.substr(0, blank + 1), name.substr(0, plus), name.substr(plus) + text.substr(open)};
+}
+
+class Normaliser {
+ public:
+  explicit Normaliser(const std::string& folder) : aliases_(folder) {}
+
+  // Symbols become one of their aliases; made-up ones of the procedure linkage table none.
+  Line Normal(const std::string& text) {
+    Line line = Split(text);
+    if (line.symbol.empty() || line.symbol == "[unknown]") return line;
+    const size_t open = line.end.rfind(" (");
+    const std::string image = line.end.substr(open + 2, line.end.size() - open - 3);
+    if (line.symbol.ends_with("@plt")) return {line.start, "[unknown]", line.end.substr(open)};
+    line.symbol = aliases_.Canonical(image, line.symbol);
+    return line;
+  }
+
+ private:
+  SymbolAliases aliases_;
+};
+
+// A call is the last instruction of a function that the callee does not return to: perf names the function
+// that happens to follow, at +0x0.
+bool IsReturnBehindTheEnd(const Line& perf, const Line& ksamp) {
+  return perf.start == ksamp.start && perf.start.starts_with('\t') &&
+         (perf.end.starts_with("+0x0 (") || perf.symbol == "[unknown]");
+}
+
+// In the middle of exec the kernel has the new program's address space already, and the stack still tells of
+// the old program's: perf looks there.
+bool IsOfTheProgramBeforeExec(const Line& perf, const Line& ksamp) {
+  return perf.start.starts_with('\t') && perf.symbol.find("exec") != std::string::npos &&
+         ksamp.symbol == "[unknown]" && ksamp.end == " ([unknown])";
+}
+
+// Of a memfd perf shows the offset: a frame's address and nothing else.
+bool IsInMemfd(const Line& perf, const Line& ksamp) {
+  return perf.start.starts_with('\t') && perf.end == ksamp.end && perf.end.starts_with(" (/memfd:");
+}
+
+struct Differences {
+  size_t behind_the_end = 0, before_exec = 0, chains_not_shown = 0, others = 0;
+  std::string first;
+};
+
+// How many lines of each kind differ.
+Differences Compare(const std::vector<std::string>& perf, const std::vector<std::string>& ksamp,
+                    const std::string& folder) {
+  Normaliser normaliser(folder);
+  Differences found;
+  size_t k = 0;
+  for (size_t p = 0; p < perf.size(); ++p, ++k) {
+    // A chain with an unknown context marker in it: perf shows none of it.
+    if (perf[p].empty() && k < ksamp.size() && !ksamp[k].empty() && p > 0 && !perf[p - 1].starts_with('\t')) {
+      while (k < ksamp.size() && !ksamp[k].empty()) ++k;
+      ++found.chains_not_shown;
+    }
+    const std::string ours = k < ksamp.size() ? ksamp[k] : "(nothing)";
+    if (perf[p] == ours) continue;
+    const Line by_perf = normaliser.Normal(perf[p]), by_ksamp = normaliser.Normal(ours);
+    if (by_perf.Text() == by_ksamp.Text() || IsInMemfd(by_perf, by_ksamp)) continue;
+    if (IsReturnBehindTheEnd(by_perf, by_ksamp)) {
+      ++found.behind_the_end;
+    } else if (IsOfTheProgramBeforeExec(by_perf, by_ksamp)) {
+      ++found.before_exec;
+    } else if (++found.others <= 10) {
+      StrAppend(&found.first, "perf:  ", perf[p], "\nksamp: ", ours, "\n");
+    }
+  }
+  found.others += ksamp.size() - std::min(k, ksamp.size());
+  return found;
+}
+
+struct Case {
+  std::string name, record;  // the command, which writes r.data
+};
+
+class SameText : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    Recordings, SameText,
+    ::testing::Values(
+        Case{"FlatOfAWorkload",
+             std::string("perf record -q -e cpu-clock -c 250689 -o r.data -- ") + kWorkload},
+        Case{"FlatOfTheMachine",
+             std::string("perf record -q -a -e cpu-clock -F 3989 -o r.data -- ") + kWorkload},
+        Case{"ChainsOfTheMachine",
+             std::string("perf record -q -a -g -e cpu-clock -c 250689 -o r.data -- ") + kWorkload},
+        Case{"SeveralEvents",
+             std::string("perf record -q -a -e cpu-clock,page-faults,context-switches -o r.data -- ") +
+                 kWorkload},
+        Case{"ByKsamp", ToolPath() + " record -a -e cpu-clock -c 250689 -o r.data -- " + kWorkload}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST_P(SameText, LineForLine) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  KSAMP_REQUIRE(HasTool("perf"));
+  KSAMP_REQUIRE(HasTool("nm"));
+  const TempTree tree;
+  const CommandResult recorded = RunCommand(tree.root(), GetParam().record);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded;
+  const CommandResult by_perf = RunCommand(tree.root(), "perf script --no-inline --no-demangle -i r.data");
+  ASSERT_EQ(by_perf.exit_code, 0) << by_perf;
+  const CommandResult by_ksamp = RunCommand(tree.root(), ToolPath() + " dump -D none -i r.data");
+  ASSERT_EQ(by_ksamp.exit_code, 0) << by_ksamp;
+
+  const std::vector<std::string> perf = Lines(by_perf.out), ksamp = Lines(by_ksamp.out);
+  ASSERT_GE(perf.size(), 100u) << by_perf;
+  const Differences differences = Compare(perf, ksamp, tree.root());
+  EXPECT_EQ(differences.others, 0u) << "of " << perf.size() << " lines; the first:\n" << differences.first;
+  EXPECT_LE(differences.behind_the_end * 20, perf.size());
+  EXPECT_LE(differences.before_exec * 200, perf.size());
+  EXPECT_LE(differences.chains_not_shown * 1000, perf.size());
+}
+
+}  // namespace
+}  // namespace ksamp::testing
