@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   commands.push_back(MakeListCommand());
   commands.push_back(MakeCheckCommand());
   commands.push_back(MakeDumpCommand());
+  commands.push_back(MakeRecoverCommand());
   return commands;
 }
 

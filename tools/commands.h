@@ -15,6 +15,7 @@ std::unique_ptr<Command> MakeReportCommand();
 std::unique_ptr<Command> MakeRecordCommand();
 std::unique_ptr<Command> MakeListCommand();
 std::unique_ptr<Command> MakeDumpCommand();
+std::unique_ptr<Command> MakeRecoverCommand();
 
 }  // namespace ksamp
 

@@ -41,6 +41,7 @@ PUBLIC_HEADERS = {
     "sample_stream.h": "profile",
     "recorder.h": "recorder",
     "check.h": "recorder",
+    "recover.h": "recorder",
     "report.h": "report",
     "dump.h": "report",
 }
