@@ -41,7 +41,7 @@ int RecoverCommand::Run(World& world, const std::vector<std::string>&) {
   if (!recording.ok()) return Fail(world, recording.status(), kExitNothing);
   const bool damaged = WarnOfDamage(world, *recording);
   if (output_.empty()) output_ = *input == "-" ? "ksamp.data.recovered" : *input + ".recovered";
-  const RecoverOptions options{.tracefs_root = world.sys_root + "/kernel/tracing"};
+  const RecoverOptions options{.sys_root = world.sys_root};
   const absl::StatusOr<Recovery> recovery = RecoverRecording(*recording, output_, options);
   if (!recovery.ok()) return Fail(world, recovery.status(), kExitNothing);
   for (const std::string& note : recovery->notes) Say(world, StrCat("note: ", note));

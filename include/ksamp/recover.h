@@ -8,7 +8,7 @@
 // A recorder that was killed leaves the size of its data at zero and no feature table, a full disk or a copy
 // cut short leaves half a record at the end. ksamp reports both as they are; perf refuses them. The new file
 // has a final header, every sound record, and the features that the old one or its records tell: nothing is
-// guessed, and nothing of this machine is put in but the formats of tracepoints (`tracefs_root`), which perf
+// guessed, and nothing of this machine is put in but the formats of tracepoints (`sys_root`), which perf
 // cannot do without. Compressed, piped and foreign input comes out plain, in this machine's byte order.
 #ifndef KSAMP_RECOVER_H_
 #define KSAMP_RECOVER_H_
@@ -24,8 +24,8 @@
 namespace ksamp {
 
 struct RecoverOptions {
-  // Where the formats of tracepoints are read, if the recording has tracepoint events; empty: nowhere.
-  std::string tracefs_root = "/sys/kernel/tracing";
+  // Where the formats of tracepoints are looked for, if the recording has tracepoint events; empty: nowhere.
+  std::string sys_root = "/sys";
 };
 
 struct Recovery {

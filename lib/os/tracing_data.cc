@@ -74,6 +74,13 @@ FormatsBySystem ReadFormats(const std::string& events, std::span<const uint64_t>
 
 }  // namespace
 
+std::string FindTracefs(const std::string& sys_root) {
+  std::string own = sys_root + "/kernel/tracing", of_debugfs = sys_root + "/kernel/debug/tracing";
+  const bool use_other =
+      access((own + "/events").c_str(), F_OK) != 0 && access((of_debugfs + "/events").c_str(), F_OK) == 0;
+  return use_other ? of_debugfs : own;
+}
+
 absl::StatusOr<TracingData> ReadTracingData(const std::string& tracefs_root, std::span<const uint64_t> ids) {
   std::vector<uint64_t> wanted(ids.begin(), ids.end());
   std::sort(wanted.begin(), wanted.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReadTracingData: what a reader needs to take the raw bytes of tracepoint samples apart.
 //
-//   KSAMP_ASSIGN_OR_RETURN(TracingData data, ReadTracingData("/sys/kernel/tracing", {"sched"...}));
-//   features[perfdata::kTracingData] = data.bytes;
+//   KSAMP_ASSIGN_OR_RETURN(TracingData data, ReadTracingData(FindTracefs("/sys"), {314}));
+//   preamble[perfdata::kTracingData] = data.bytes;
 //
 // perf.data carries copies of tracefs format files in trace-cmd's container, version 0.6; perf refuses
 // recordings of tracepoints without it. Only the formats of the tracepoints asked for go in.
@@ -20,6 +20,9 @@
 #include "absl/status/statusor.h"
 
 namespace ksamp {
+
+// Where tracefs is below `sys_root`: its own mount point, else debugfs's. The first where there is none.
+std::string FindTracefs(const std::string& sys_root);
 
 struct TracingData {
   std::vector<std::byte> bytes;

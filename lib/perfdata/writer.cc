@@ -72,6 +72,16 @@ void PutBuildIdRecords(Bytes entries, ByteWriter& out) {
   }
 }
 
+// The one record whose payload stands behind it, outside its size; the count is the padded one. perf looks
+// for the payload 12 bytes behind the start of the record, whatever its header says.
+void PutTracingDataRecord(Bytes payload, ByteWriter& out) {
+  const size_t padded = (payload.size() + 7) / 8 * 8;
+  PutRecordHeader(perfdata::kHeaderTracingData, sizeof(perf_event_header) + sizeof(uint32_t), out);
+  out.Put(static_cast<uint32_t>(padded));
+  out.PutBytes(payload);
+  out.PutZeros(padded - payload.size());
+}
+
 bool IsOurs(unsigned feature) {
   return feature >= perfdata::kKsampMeta;
 }
@@ -225,8 +235,7 @@ absl::Status PerfDataWriter::State::WritePipeHead() {
   }
   KSAMP_RETURN_IF_ERROR(Write(out.bytes()));
   header.data.offset = position;
-  FeatureMap start;
-  start[perfdata::kEventDesc] = EventDescPayload(options.events);
+  FeatureMap start = options.preamble;
   if (options.zstd_level > 0)
     start[perfdata::kCompressed] = perfdata::EncodeCompression(
         {static_cast<uint32_t>(options.zstd_level), 0, static_cast<uint32_t>(kCompressedPieceBytes)});
@@ -237,9 +246,13 @@ absl::Status PerfDataWriter::State::WritePipeHead() {
 absl::Status PerfDataWriter::State::WritePipeFeatures(const FeatureMap& features) {
   ByteWriter out;
   for (const auto& [feature, payload] : features) {
-    if (IsOurs(feature) || feature == perfdata::kTracingData) continue;
+    if (IsOurs(feature)) continue;
     if (feature == perfdata::kBuildId) {
       PutBuildIdRecords(payload, out);
+      continue;
+    }
+    if (feature == perfdata::kTracingData) {
+      PutTracingDataRecord(payload, out);
       continue;
     }
     const size_t size = (sizeof(perf_event_header) + sizeof(uint64_t) + payload.size() + 7) / 8 * 8;
@@ -268,7 +281,6 @@ absl::Status PerfDataWriter::State::Finish(FeatureMap features) {
     KSAMP_RETURN_IF_ERROR(WritePipeFeatures(features));
     return Flush();
   }
-  features.try_emplace(perfdata::kEventDesc, EventDescPayload(options.events));
   if (options.zstd_level > 0) {
     const uint64_t ratio = compressed_bytes == 0 ? 0 : data_bytes / compressed_bytes;
     features[perfdata::kCompressed] =
@@ -305,6 +317,7 @@ absl::StatusOr<PerfDataWriter> PerfDataWriter::Create(UniqueFd fd, WriterOptions
   auto state = std::make_unique<State>();
   state->fd = std::move(fd);
   state->options = std::move(options);
+  state->options.preamble.try_emplace(perfdata::kEventDesc, EventDescPayload(state->options.events));
   state->buffer.reserve(kBufferBytes);
   KSAMP_RETURN_IF_ERROR(state->options.pipe ? state->WritePipeHead() : state->WriteHead());
   return PerfDataWriter(std::move(state));

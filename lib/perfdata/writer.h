@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PerfDataWriter: writes a perf.data file that is readable at every moment (design D4).
 //
-//   header | ids | attrs | our block (kernel symbols, modules, meta) | data ……… | feature table | features
+//   header | ids | attrs | our block (machine, events, kernel symbols, …) | data ……… | feature table |
+//   features
 //
 //   KSAMP_ASSIGN_OR_RETURN(auto writer, PerfDataWriter::Create(fd, path, events, preamble));
 //   writer.Append(spans.first); writer.Append(spans.second);   // whole records between two Commits
@@ -46,7 +47,8 @@ using FeatureMap = std::map<unsigned, std::vector<std::byte>>;
 struct WriterOptions {
   std::string name;  // for errors
   std::vector<WriterEvent> events;
-  FeatureMap preamble;  // our sections known at the start, written before the data
+  FeatureMap
+      preamble;  // what is known at the start: written before the data, so that a kill costs none of it
   bool pipe = false;
   int zstd_level = 0;  // > 0: records are written as COMPRESSED, one complete frame each
 };
@@ -62,7 +64,7 @@ class PerfDataWriter {
   absl::Status Append(std::span<const std::byte> bytes);
   // Requires: what was appended ends at a record boundary.
   absl::Status Commit();
-  // Commit, then feature table and features (EVENT_DESC is added from the events), then the final header.
+  // Commit, then the table of all features, of the preamble too, and `features`, then the final header.
   absl::Status Close(const FeatureMap& features);
 
   uint64_t data_bytes() const;  // appended so far, uncompressed

@@ -20,6 +20,7 @@
 #include "lib/os/event_catalog.h"
 #include "lib/os/proc_fs.h"
 #include "lib/os/sys_fs.h"
+#include "lib/os/tracing_data.h"
 #include "lib/perfdata/features.h"
 #include "lib/perfdata/format.h"
 #include "lib/recorder/drain.h"
@@ -108,6 +109,7 @@ class KernelRecorder : public Recorder {
   absl::Status ChooseTargets();
   absl::Status OpenSession();
   absl::Status CreateFile();
+  void AddTracingData(const std::vector<WriterEvent>& events, FeatureMap& preamble);
   absl::Status DescribeBefore();
   AttrOptions CommonAttrOptions() const;
 
@@ -138,7 +140,6 @@ class KernelRecorder : public Recorder {
   std::vector<int> cpus_;
   std::vector<pid_t> tids_;
   std::optional<int32_t> clockid_;
-  std::optional<ClockMoment> clock_;
   std::map<std::string, std::string> meta_;
   std::unique_ptr<PerfSession> session_;
   std::unique_ptr<RingDrain> drain_;
@@ -269,10 +270,15 @@ absl::Status KernelRecorder::CreateFile() {
     memory_.Reset(dup(output->fd.get()));
     if (!memory_) return ErrnoStatus(errno, "dup the recording in memory");
   }
+  std::optional<ClockMoment> clock;
   WriterOptions writer;
   writer.name = output->name;
   writer.events = session_->WriterEvents();
-  writer.preamble = std::move(snapshot_.features);
+  if (clockid_) clock = ReadClockMoment(*clockid_);
+  writer.preamble = DescribeOrigin(
+      {ReadMachineFacts(options_.proc_root, options_.sys_root), OwnCommandLine(), std::move(clock)});
+  writer.preamble.merge(snapshot_.features);
+  AddTracingData(writer.events, writer.preamble);
   // Tells readers which event only carries mappings and names.
   meta_["event.tracking"] = std::to_string(writer.events.size() - 1);
   writer.preamble[perfdata::kKsampMeta] = perfdata::EncodeMeta(meta_);
@@ -285,6 +291,21 @@ absl::Status KernelRecorder::CreateFile() {
       *session_, [this](std::span<const std::byte> bytes) { return writer_->Append(bytes); },
       options_.exclude_self ? getpid() : 0);
   return absl::OkStatus();
+}
+
+// What the raw bytes of tracepoints mean. perf refuses a recording of tracepoints without it.
+void KernelRecorder::AddTracingData(const std::vector<WriterEvent>& events, FeatureMap& preamble) {
+  std::vector<uint64_t> ids;
+  for (const WriterEvent& event : events)
+    if (event.attr.type == PERF_TYPE_TRACEPOINT) ids.push_back(event.attr.config);
+  if (ids.empty()) return;
+  absl::StatusOr<TracingData> data = ReadTracingData(FindTracefs(options_.sys_root), ids);
+  if (data.ok()) {
+    preamble[perfdata::kTracingData] = std::move(data->bytes);
+  } else {
+    Note(StrCat("the formats of the tracepoints cannot be stored, so their fields stay bytes: ",
+                MessageOf(data.status()), "."));
+  }
 }
 
 // The kernel and the processes that are there already. Tracking is on before /proc is read.
@@ -312,7 +333,6 @@ void KernelRecorder::Note(std::string sentence) {
 // ---- Recording
 
 absl::Status KernelRecorder::Begin() {
-  if (clockid_) clock_ = ReadClockMoment(*clockid_);
   BuildPollSet();
   cpu_begin_ = ThreadCpuTime();
   begin_ = last_commit_ = Clock::now();
@@ -488,12 +508,9 @@ void KernelRecorder::Summarise() {
 
 RecordingDescription KernelRecorder::Description() const {
   RecordingDescription description;
-  description.machine = ReadMachineFacts(options_.proc_root, options_.sys_root);
-  description.command_line = OwnCommandLine();
   const DrainCounts& counts = drain_->counts();
   description.first_sample_time = counts.first_time;
   description.last_sample_time = counts.last_time;
-  description.clock = clock_;
   description.meta = meta_;
   description.meta["duration_ns"] = std::to_string(summary_.elapsed.count());
   description.meta["recorder_cpu_ns"] = std::to_string(summary_.recorder_cpu.count());

@@ -56,25 +56,32 @@ ClockMoment ReadClockMoment(int32_t clockid) {
   return moment;
 }
 
+FeatureMap DescribeOrigin(const RecordingOrigin& origin) {
+  using namespace perfdata;
+  const MachineFacts& machine = origin.machine;
+  FeatureMap features;
+  features[kHostname] = EncodeString(machine.hostname);
+  features[kOsRelease] = EncodeString(machine.os_release);
+  features[kVersion] = EncodeString(StrCat("ksamp ", KSAMP_VERSION));
+  features[kArch] = EncodeString(machine.arch);
+  features[kNrCpus] = EncodeCpuCounts({machine.cpus_available, machine.cpus_online});
+  features[kCpuDesc] = EncodeString(machine.cpu_desc);
+  features[kCpuId] = EncodeString(machine.cpu_id);
+  features[kTotalMem] = EncodeTotalMemory(machine.total_memory_kb);
+  if (!origin.command_line.empty()) features[kCmdline] = EncodeCommandLine(origin.command_line);
+  if (const std::optional<ClockMoment>& clock = origin.clock) {
+    features[kClockId] = EncodeClockId(clock->resolution_ns);
+    features[kClockData] =
+        EncodeClockData({static_cast<uint32_t>(clock->clockid), clock->wall_ns, clock->clock_ns});
+  }
+  return features;
+}
+
 FeatureMap DescribeRecording(const RecordingDescription& d) {
   using namespace perfdata;
   FeatureMap features;
-  features[kHostname] = EncodeString(d.machine.hostname);
-  features[kOsRelease] = EncodeString(d.machine.os_release);
-  features[kVersion] = EncodeString(StrCat("ksamp ", KSAMP_VERSION));
-  features[kArch] = EncodeString(d.machine.arch);
-  features[kNrCpus] = EncodeCpuCounts({d.machine.cpus_available, d.machine.cpus_online});
-  features[kCpuDesc] = EncodeString(d.machine.cpu_desc);
-  features[kCpuId] = EncodeString(d.machine.cpu_id);
-  features[kTotalMem] = EncodeTotalMemory(d.machine.total_memory_kb);
-  if (!d.command_line.empty()) features[kCmdline] = EncodeCommandLine(d.command_line);
   if (d.first_sample_time && d.last_sample_time)
     features[kSampleTime] = EncodeSampleTimes({*d.first_sample_time, *d.last_sample_time});
-  if (d.clock) {
-    features[kClockId] = EncodeClockId(d.clock->resolution_ns);
-    features[kClockData] =
-        EncodeClockData({static_cast<uint32_t>(d.clock->clockid), d.clock->wall_ns, d.clock->clock_ns});
-  }
   features[kKsampMeta] = EncodeMeta(d.meta);
   features[kKsampCounters] = EncodeCounters(d.counters);
   return features;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The feature sections that say where, how and with what loss a recording was made.
 //
-//   facts = DescribeRecording({...});      // at close: cheap, nothing here reads more than a few small files
-//   writer.Close(facts);
+//   writer.preamble = DescribeOrigin({...});   // before the first sample: a killed recording has it too
+//   writer.Close(DescribeRecording({...}));    // what only the end knows
 #ifndef KSAMP_LIB_RECORDER_RECORDING_FACTS_H_
 #define KSAMP_LIB_RECORDER_RECORDING_FACTS_H_
 
@@ -24,11 +24,18 @@ struct ClockMoment {
   uint64_t resolution_ns = 1, wall_ns = 0, clock_ns = 0;
 };
 
-struct RecordingDescription {
+// Where and how: known before the first sample.
+struct RecordingOrigin {
   MachineFacts machine;
   std::vector<std::string> command_line;
-  std::optional<uint64_t> first_sample_time, last_sample_time;
   std::optional<ClockMoment> clock;
+};
+
+FeatureMap DescribeOrigin(const RecordingOrigin& origin);
+
+// What came out.
+struct RecordingDescription {
+  std::optional<uint64_t> first_sample_time, last_sample_time;
   std::map<std::string, std::string> meta;
   std::map<std::string, uint64_t> counters;
 };

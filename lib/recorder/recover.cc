@@ -87,11 +87,11 @@ void AddTracingData(const Recording& recording, const RecoverOptions& options,
     return;
   }
   constexpr const char* kLost = "the formats of its tracepoints were not written, and perf needs them: ";
-  if (options.tracefs_root.empty()) {
+  if (options.sys_root.empty()) {
     recovery.notes.push_back(StrCat(kLost, "none were looked for"));
     return;
   }
-  absl::StatusOr<TracingData> live = ReadTracingData(options.tracefs_root, ids);
+  absl::StatusOr<TracingData> live = ReadTracingData(FindTracefs(options.sys_root), ids);
   if (!live.ok()) {
     recovery.notes.push_back(StrCat(kLost, MessageOf(live.status())));
     return;

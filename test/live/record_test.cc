@@ -63,6 +63,18 @@ TEST_F(LiveRecordTest, PerfReadsItWithoutAWarningAndCountsTheSame) {
   EXPECT_EQ(Shell(StrCat("test ! -s ", errors)), 0) << "perf report complained";
 }
 
+TEST_F(LiveRecordTest, PerfNamesTheFieldsOfTracepoints) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  KSAMP_REQUIRE(HasTool("perf"));
+  const std::string named = " 2>&1 | grep -c 'sched:sched_switch: prev_comm=.* prev_prio='";
+  ASSERT_EQ(Shell(record + "-a -e sched:sched_switch sleep 0.3"), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_EQ(Shell(StrCat("test $(perf script -i ", file, named, ") -eq ", recording.counts().samples)), 0);
+  EXPECT_EQ(Shell(StrCat("test $(", ToolPath(), " record -q -o - -a -e sched:sched_switch sleep 0.3 | ",
+                         "perf script -i -", named, ") -gt 10")),
+            0);
+}
+
 TEST_F(LiveRecordTest, AKilledRecorderLeavesAllButTheLastSecond) {
   KSAMP_REQUIRE(CanSampleSystemWide());
   const std::string tool = ToolPath();
@@ -78,6 +90,9 @@ TEST_F(LiveRecordTest, AKilledRecorderLeavesAllButTheLastSecond) {
   EXPECT_TRUE(recording.was_killed());
   EXPECT_GT(recording.counts().samples, 4000u);  // At least one CPU's two seconds of about 4 000.
   EXPECT_EQ(recording.ksamp().meta.count("event.actual"), 1u);
+  EXPECT_NE(recording.facts().cpu_desc, "");
+  EXPECT_NE(recording.facts().os_release, "");
+  EXPECT_THAT(recording.events().front().name, ::testing::AnyOf("cycles", "cpu-clock"));
 }
 
 TEST_F(LiveRecordTest, ACommandIsRecordedWithItsChildren) {

@@ -48,6 +48,15 @@ TEST_F(TracingDataTest, HoldsTheFormatsAskedForAndNoOthers) {
   EXPECT_THAT(text, Not(HasSubstr("FORMAT-WAKEUP")));
 }
 
+TEST_F(TracingDataTest, TracefsIsFoundWhereverItIsMounted) {
+  EXPECT_EQ(FindTracefs(tree.root()), tree.Path("kernel/tracing"))
+      << "named in the error where there is none";
+  tree.Write("kernel/debug/tracing/events/header_page", "");
+  EXPECT_EQ(FindTracefs(tree.root()), tree.Path("kernel/debug/tracing"));
+  tree.Write("kernel/tracing/events/header_page", "");
+  EXPECT_EQ(FindTracefs(tree.root()), tree.Path("kernel/tracing"));
+}
+
 TEST_F(TracingDataTest, WithoutTracefsTheErrorNamesTheFile) {
   EXPECT_THAT(ReadTracingData(tree.Path("nowhere"), std::vector<uint64_t>{1}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("nowhere/events/header_page")));

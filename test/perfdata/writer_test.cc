@@ -96,11 +96,14 @@ TEST_F(WriterTest, WhatIsWrittenIsRead) {
 }
 
 TEST_F(WriterTest, TheFileIsReadableAtEveryMoment) {
-  options_.preamble = {{perfdata::kKsampMeta, perfdata::EncodeMeta({{"a", "b"}})}};
+  options_.preamble = {{perfdata::kKsampMeta, perfdata::EncodeMeta({{"a", "b"}})},
+                       {perfdata::kHostname, perfdata::EncodeString("box7")}};
   ASSERT_OK_AND_ASSIGN(PerfDataWriter writer, Create());
   ASSERT_OK_AND_ASSIGN(Recording fresh, Recording::Open(path_));
   EXPECT_TRUE(fresh.was_killed());
   EXPECT_EQ(fresh.ksamp().meta.at("a"), "b");
+  EXPECT_EQ(fresh.facts().hostname, "box7");
+  EXPECT_EQ(fresh.events()[1].name, "page-faults");
   for (uint64_t i = 1; i <= 3; ++i) {
     ASSERT_OK(writer.Append(Sample(7, i)));
     ASSERT_OK(writer.Commit());
@@ -176,7 +179,10 @@ TEST_F(WriterTest, APipeCarriesAttrsFeaturesAndRecords) {
   for (int level : {0, 1}) {
     options_.pipe = true;
     options_.zstd_level = level;
-    options_.preamble = {{perfdata::kKsampMeta, perfdata::EncodeMeta({{"a", "b"}})}};
+    const std::span<const std::byte> formats = AsBytes("formats of tracepoints");
+    options_.preamble = {{perfdata::kKsampMeta, perfdata::EncodeMeta({{"a", "b"}})},
+                         {perfdata::kTracingData, {formats.begin(), formats.end()}},
+                         {perfdata::kOsRelease, perfdata::EncodeString("6.1.0")}};
     ASSERT_OK_AND_ASSIGN(PerfDataWriter writer, Create());
     ASSERT_OK(writer.Append(Sample(9, 5)));
     std::vector<BuildIdEntry> images(2);
@@ -196,6 +202,9 @@ TEST_F(WriterTest, APipeCarriesAttrsFeaturesAndRecords) {
     EXPECT_EQ(recording.facts().build_ids[1].build_id.size(), 20u);
     EXPECT_EQ(recording.facts().compressed, level > 0);
     EXPECT_EQ(recording.facts().hostname, "box7");
+    EXPECT_EQ(recording.facts().os_release, "6.1.0");
+    EXPECT_THAT(std::string(AsText(recording.Feature(perfdata::kTracingData))),
+                ::testing::StartsWith("formats of tracepoints"));
     EXPECT_EQ(recording.events()[1].name, "page-faults");
     EXPECT_THAT(Ips(recording), ElementsAre(5));
     EXPECT_THAT(recording.ksamp().meta, IsEmpty());

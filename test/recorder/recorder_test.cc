@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <thread>
 
+#include "lib/base/byte_reader.h"
 #include "lib/base/file_io.h"
+#include "lib/perfdata/format.h"
 #include "test/support/fake_perf_kernel.h"
 #include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
@@ -73,6 +75,20 @@ TEST_F(RecorderTest, TheEventThatOnlyCarriesMappingsIsNamed) {
   ASSERT_OK_AND_ASSIGN(const Recording recording, recorder->TakeRecording());
   ASSERT_EQ(recording.ksamp().meta.at("event.tracking"), "2");
   EXPECT_EQ(recording.events().at(2).name, "dummy:u");
+}
+
+TEST_F(RecorderTest, TracepointsBringTheirFormats) {
+  tree.Write("sys/kernel/tracing/events/sched/sched_switch/id", "314\n");
+  tree.Write("sys/kernel/tracing/events/sched/sched_switch/format", "THE FORMAT");
+  options.events = {"sched:sched_switch"};
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  EXPECT_THAT(recorder->notes(), Contains(HasSubstr("header_page"))) << "no tracefs that could be stored";
+  tree.Write("sys/kernel/tracing/events/header_page", "p");
+  tree.Write("sys/kernel/tracing/events/header_event", "e");
+  ASSERT_OK_AND_ASSIGN(recorder, Recorder::Open(options, &kernel));
+  ASSERT_OK(recorder->Run());
+  ASSERT_OK_AND_ASSIGN(const Recording recording, recorder->TakeRecording());
+  EXPECT_THAT(std::string(AsText(recording.Feature(perfdata::kTracingData))), HasSubstr("THE FORMAT"));
 }
 
 TEST_F(RecorderTest, ACpuThatIsNotThereIsToldByName) {

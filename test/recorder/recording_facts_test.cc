@@ -15,14 +15,16 @@ namespace {
 using ::ksamp::testing::IsOkAndHolds;
 
 TEST(RecordingFactsTest, DescribesMachineCommandAndLosses) {
+  const RecordingOrigin origin{
+      .machine = {"box7", "6.1.0", "x86_64", "AMD EPYC", "AuthenticAMD,25,1,1", 24680, 4, 2},
+      .command_line = {"ksamp", "record", "-a"}};
   RecordingDescription description;
-  description.machine = {"box7", "6.1.0", "x86_64", "AMD EPYC", "AuthenticAMD,25,1,1", 24680, 4, 2};
-  description.command_line = {"ksamp", "record", "-a"};
   description.first_sample_time = 10;
   description.last_sample_time = 20;
   description.meta = {{"event.wish", "cycles"}};
   description.counters = {{"lost.kernel", 3}};
-  const FeatureMap features = DescribeRecording(description);
+  FeatureMap features = DescribeOrigin(origin);
+  features.merge(DescribeRecording(description));
   EXPECT_THAT(perfdata::DecodeString(features.at(perfdata::kHostname), false), IsOkAndHolds("box7"));
   EXPECT_THAT(perfdata::DecodeString(features.at(perfdata::kCpuId), false),
               IsOkAndHolds("AuthenticAMD,25,1,1"));
@@ -42,9 +44,9 @@ TEST(RecordingFactsTest, WithoutSamplesThereAreNoTimes) {
 }
 
 TEST(RecordingFactsTest, AChosenClockCanBeDated) {
-  RecordingDescription description;
-  description.clock = ReadClockMoment(CLOCK_MONOTONIC);
-  const FeatureMap features = DescribeRecording(description);
+  RecordingOrigin origin;
+  origin.clock = ReadClockMoment(CLOCK_MONOTONIC);
+  const FeatureMap features = DescribeOrigin(origin);
   ASSERT_OK_AND_ASSIGN(const perfdata::ClockData clock,
                        perfdata::DecodeClockData(features.at(perfdata::kClockData), false));
   EXPECT_EQ(clock.clockid, static_cast<uint32_t>(CLOCK_MONOTONIC));

@@ -109,14 +109,14 @@ TEST_F(RecoverTest, TracepointsGetTheFormatsOfThisKernelAndThatIsSaid) {
   attr.config = 314;
   PerfDataBuilder b;
   b.AddEvent("x", {7}, attr).Sample({.pid = 1, .tid = 1, .time = 1, .ip = 1}).Killed();
-  ASSERT_OK_AND_ASSIGN(const Recovery without, Recover(b, {.tracefs_root = tree.Path("tracing")}));
+  ASSERT_OK_AND_ASSIGN(const Recovery without, Recover(b, {.sys_root = tree.root()}));
   EXPECT_THAT(without.notes, ElementsAre(HasSubstr("tracing/events/header_page")));
 
-  tree.Write("tracing/events/header_page", "p");
-  tree.Write("tracing/events/header_event", "e");
-  tree.Write("tracing/events/sched/sched_switch/id", "314\n");
-  tree.Write("tracing/events/sched/sched_switch/format", "f");
-  ASSERT_OK_AND_ASSIGN(const Recovery with, Recover(b, {.tracefs_root = tree.Path("tracing")}));
+  tree.Write("kernel/tracing/events/header_page", "p");
+  tree.Write("kernel/tracing/events/header_event", "e");
+  tree.Write("kernel/tracing/events/sched/sched_switch/id", "314\n");
+  tree.Write("kernel/tracing/events/sched/sched_switch/format", "f");
+  ASSERT_OK_AND_ASSIGN(const Recovery with, Recover(b, {.sys_root = tree.root()}));
   EXPECT_THAT(with.notes, ElementsAre(HasSubstr("kernel that runs here now")));
   ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(output));
   EXPECT_EQ(recording.events()[0].name, "sched:sched_switch");
