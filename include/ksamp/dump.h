@@ -5,6 +5,7 @@
 //   WriteRecords(recording, std::cout);          // one line per record
 //
 // A sample without call chain is one line; one with a chain is a line, a line per frame and an empty line.
+// Samples of tracepoints whose formats are in the recording show their fields in place of period and address.
 // Columns and widths are perf script's, so that scripts made for it read both; doc/differences.md lists where
 // the text is not the same. Text from the recording is escaped for terminals (D10). Both are made for
 // millions of samples: nothing is allocated per sample, what follows an address is formatted once per unique

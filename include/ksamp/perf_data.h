@@ -117,6 +117,9 @@ class KSAMP_EXPORT Recording {
   absl::StatusOr<std::string> KernelSymbols() const;   // text of /proc/kallsyms
   absl::StatusOr<std::string> KernelModules() const;   // text of /proc/modules
   absl::StatusOr<std::string> ModuleSections() const;  // lines "module section 0xaddress"
+  // Texts of the format files of its tracepoints, as the kernel's tracefs has them; none where the recording
+  // has none.
+  std::vector<std::string_view> TracepointFormats() const;
   // The payload of any feature section, by bit number; empty where absent.
   std::span<const std::byte> Feature(unsigned bit) const;
 

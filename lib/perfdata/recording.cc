@@ -16,6 +16,7 @@
 #include "lib/perfdata/format.h"
 #include "lib/perfdata/recording_builder.h"
 #include "lib/perfdata/recording_state.h"
+#include "lib/perfdata/tracing_formats.h"
 
 namespace ksamp {
 namespace {
@@ -73,6 +74,10 @@ const std::vector<Recording::Chunk>& Recording::chunks() const {
 }
 const std::vector<RawRecord>& Recording::side_records() const {
   return state_->side_records;
+}
+
+std::vector<std::string_view> Recording::TracepointFormats() const {
+  return perfdata::SplitTracingData(Feature(perfdata::kTracingData));
 }
 
 std::span<const std::byte> Recording::Feature(unsigned bit) const {

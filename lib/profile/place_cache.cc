@@ -2,6 +2,20 @@
 #include "lib/profile/place_cache.h"
 
 namespace ksamp {
+namespace {
+
+constexpr uint64_t kInitCodeReach = uint64_t{64} << 20;
+
+}  // namespace
+
+// The map of the kernel ends with its text. Behind it lies code that ran at boot: the stack of the first
+// CPU's idle task begins there (start_kernel).
+uint32_t PlaceCache::KernelImageWithoutMap(uint64_t ip, uint64_t time) const {
+  if (!table_.has_kernel_map()) return kKernelWithoutMap;
+  const FoundMapping text = table_.FindKernel(ProcessAddress(table_.kernel_reference_address()), time);
+  const bool behind = text.mapping != nullptr && ip >= text.end.value && ip - text.end.value < kInitCodeReach;
+  return behind ? text.mapping->image : ReasonImage(UnresolvedReason::kNoMapping);
+}
 
 void PlaceCache::Fill(Place& place, uint64_t ip, uint64_t time) const {
   const bool kernel = place.epoch == kKernelEpoch;
@@ -22,7 +36,7 @@ void PlaceCache::Fill(Place& place, uint64_t ip, uint64_t time) const {
     if (kind == ImageKind::kFile || kind == ImageKind::kVdso)
       place.delta = found.mapping->ToFileOffset(ProcessAddress(ip)).value - ip;
   } else if (kernel) {
-    place.image = table_.has_kernel_map() ? ReasonImage(UnresolvedReason::kNoMapping) : kKernelWithoutMap;
+    place.image = KernelImageWithoutMap(ip, time);
   } else {
     place.image = ReasonImage(place.epoch == kUnknownEpoch ? UnresolvedReason::kUnknownProcess
                                                            : UnresolvedReason::kNoMapping);

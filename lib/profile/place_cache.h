@@ -69,6 +69,7 @@ class PlaceCache {
  private:
   static constexpr size_t kPlaces = 4096;
 
+  uint32_t KernelImageWithoutMap(uint64_t ip, uint64_t time) const;
   void Fill(Place& place, uint64_t ip, uint64_t time) const;
 
   const ProcessTable& table_;

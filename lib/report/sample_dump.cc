@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/perf_event.h>
+
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +12,7 @@
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
 #include "lib/base/text.h"
+#include "lib/event/trace_format.h"
 #include "lib/report/line_buffer.h"
 
 namespace ksamp {
@@ -67,11 +72,18 @@ class SampleWriter {
       events_.push_back(EscapeForTerminal(event.name));
       event_width_ = std::max(event_width_, events_.back().size());
     }
+    FindTraceFormats();
     for (const Image& image : stream.images()) images_.push_back(EscapeForTerminal(ImageName(image)));
   }
 
   bool Write(const AttributedSample& sample) {
-    WriteStart(sample);
+    const bool traced = trace_formats_[sample.event].has_value();
+    WriteStart(sample, !traced);
+    if (traced) WriteTraceFields(sample);
+    if (traced && !sample.has_callchain) {
+      line_.Char('\n');
+      return line_.EndLine();
+    }
     if (sample.has_callchain) {
       line_.Char('\n');
       for (const SampleFrame& frame : sample.frames) WriteFrame(frame);
@@ -86,7 +98,35 @@ class SampleWriter {
   absl::Status Finish() { return line_.Finish(); }
 
  private:
-  void WriteStart(const AttributedSample& sample) {
+  // Of the tracepoints among the events, by event.
+  void FindTraceFormats() {
+    const Recording& recording = stream_.recording();
+    std::map<uint64_t, TraceFormat> by_id;
+    for (const std::string_view text : recording.TracepointFormats()) {
+      std::optional<TraceFormat> format = TraceFormat::Parse(text, recording.facts().foreign_byte_order);
+      if (format) by_id.emplace(format->id(), *std::move(format));
+    }
+    trace_formats_.resize(recording.events().size());
+    for (size_t i = 0; i < trace_formats_.size(); ++i) {
+      const EventDescription& event = recording.events()[i];
+      const auto found = by_id.find(event.config);
+      if (event.type == PERF_TYPE_TRACEPOINT && found != by_id.end()) trace_formats_[i] = found->second;
+    }
+  }
+
+  void WriteTraceFields(const AttributedSample& sample) {
+    const absl::StatusOr<Record> record = stream_.recording().Decode(sample.record);
+    if (!record.ok()) return;
+    trace_text_.clear();
+    trace_formats_[sample.event]->AppendText(std::get<SampleRecord>(record->body).raw, trace_text_);
+    if (IsPlain(trace_text_)) {
+      line_.Text(trace_text_);
+    } else {
+      line_.Text(EscapeForTerminal(trace_text_));
+    }
+  }
+
+  void WriteStart(const AttributedSample& sample, bool with_period) {
     const size_t comm_width = sample.has_callchain ? 0 : kCommWidth;
     if (IsPlain(sample.comm)) [[likely]] {
       line_.Right(sample.comm, comm_width);
@@ -97,7 +137,7 @@ class SampleWriter {
     if (sample.tid) line_.Dec(static_cast<int32_t>(*sample.tid), kThreadWidth).Char(' ');
     if (sample.cpu) line_.Char('[').Zeros(*sample.cpu, kCpuDigits).Text("] ");
     if (sample.time) WriteTime(*sample.time);
-    line_.Dec(sample.period, kPeriodWidth).Char(' ');
+    if (with_period) line_.Dec(sample.period, kPeriodWidth).Char(' ');
     line_.Right(events_[sample.event], event_width_).Text(": ");
   }
 
@@ -146,7 +186,9 @@ class SampleWriter {
   const DumpOptions& options_;
   LineBuffer line_;
   std::vector<std::string> events_, images_;
-  std::vector<std::string> suffixes_;  // two per location: leaf, return address
+  std::vector<std::string> suffixes_;                      // two per location: leaf, return address
+  std::vector<std::optional<TraceFormat>> trace_formats_;  // by event; nothing: its samples have addresses
+  std::string trace_text_;
   size_t event_width_ = 0;
   uint64_t second_ = 0;
   std::string second_text_;  // right-aligned

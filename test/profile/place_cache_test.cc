@@ -43,6 +43,34 @@ TEST(PlaceCacheTest, AnswersByAddressAndTimeWhateverWasAskedBefore) {
   EXPECT_EQ(places.At(last, epoch, 0x20010, 50).delta, 0u) << "memory without a file as it ran";
 }
 
+// start_kernel, where the idle stack of the first CPU begins.
+TEST(PlaceCacheTest, CodeBehindTheKernelsTextIsTheKernels) {
+  constexpr uint64_t kText = 0xffffffff81000000, kModule = kText + 0x400000;
+  ProcessTable::Builder builder;
+  const auto add = [&builder](uint64_t addr, uint64_t length, std::string_view path) {
+    MmapRecord map;
+    map.mode = CpuMode::kKernel;
+    map.pid = ~0u;
+    map.addr = map.file_offset = addr;
+    map.length = length;
+    map.path = path;
+    Record record;
+    record.body = map;
+    builder.Add(0, record);
+  };
+  add(kText, 0x100000, "[kernel.kallsyms]_text");
+  add(kModule, 0x1000, "/lib/modules/6.1/kernel/kvm.ko");
+  const ProcessTable table = std::move(builder).Build();
+  PlaceCache places(table);
+  const Place* last = places.start();
+  const auto image_at = [&](uint64_t ip) { return places.At(last, PlaceCache::kKernelEpoch, ip, 0).image; };
+  const uint32_t kernel = image_at(kText + 0x10), none = ReasonImage(UnresolvedReason::kNoMapping);
+  EXPECT_EQ(image_at(kText + 0x200000), kernel);
+  EXPECT_NE(image_at(kModule + 0x10), kernel);
+  EXPECT_EQ(image_at(kText + 0x10000000), none) << "too far";
+  EXPECT_EQ(image_at(kText - 0x10), none);
+}
+
 TEST(PlaceCacheTest, AddressesOfNothingCarryTheReason) {
   const ProcessTable table = ProcessTable::Builder().Build();
   PlaceCache places(table);

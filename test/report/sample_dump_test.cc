@@ -6,6 +6,8 @@
 #include <string>
 
 #include "ksamp/dump.h"
+#include "lib/base/byte_reader.h"
+#include "lib/base/byte_writer.h"
 #include "test/support/perf_data_builder.h"
 #include "test/support/status_matchers.h"
 
@@ -127,6 +129,37 @@ TEST(SampleDumpTest, WhatAnEventDoesNotRecordIsLeftOut) {
   b.Sample({.pid = 10, .tid = 10, .ip = 0x10});
   EXPECT_EQ(Dumped(b),
             "               a    10         77 cycles:u:                10 [unknown] ([unknown])\n");
+}
+
+// trace-cmd's container with one format in it.
+std::vector<std::byte> TracingData(std::string_view format) {
+  ByteWriter out;
+  out.PutBytes(AsBytes({"\x17\x08\x44tracing0.6\0\0\x08\0\x10\0\0", 20}));
+  for (const std::string_view name : {"header_page", "header_event"}) {
+    out.PutBytes(AsBytes(name));
+    out.Put<uint8_t>(0);
+    out.Put<uint64_t>(0);
+  }
+  out.Put<uint32_t>(0);
+  out.Put<uint32_t>(1);
+  out.PutBytes(AsBytes({"sched", 6}));
+  out.Put<uint32_t>(1);
+  out.Put<uint64_t>(format.size());
+  out.PutBytes(AsBytes(format));
+  return std::move(out).Take();
+}
+
+TEST(SampleDumpTest, TracepointsShowTheirFields) {
+  perf_event_attr attr = SampleAttr(PERF_SAMPLE_RAW);
+  attr.type = PERF_TYPE_TRACEPOINT;
+  attr.config = 314;
+  PerfDataBuilder b;
+  b.AddEvent("sched:wakeup", {7}, attr).Comm(10, 10, "gzip");
+  b.Feature(1, TracingData("name: wakeup\nID: 314\n\tfield:int pid;\toffset:0;\tsize:4;\tsigned:1;\n"
+                           "print fmt: \"pid=%d\", REC->pid\n"));
+  const std::byte raw[] = {std::byte{77}, std::byte{0}, std::byte{0}, std::byte{0}};
+  b.Sample({.pid = 10, .tid = 10, .time = 1'000'000'000, .ip = 0x10, .raw = {raw, raw + 4}});
+  EXPECT_EQ(Dumped(b), "            gzip    10 [000]     1.000000: sched:wakeup: pid=77\n");
 }
 
 TEST(SampleDumpTest, TextFromTheRecordingIsEscaped) {

@@ -246,6 +246,7 @@ PerfDataBuilder& PerfDataBuilder::Sample(const BuiltSample& sample) {
   record.period = sample.period;
   record.weight = sample.weight;
   record.callchain = sample.callchain;
+  record.raw = sample.raw;
   return Add({{}, record}, sample.event);
 }
 

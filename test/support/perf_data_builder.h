@@ -45,6 +45,7 @@ struct BuiltSample {
   std::optional<uint64_t> id = {};       // an id the event does not list; default: its first
   uint64_t addr = 0, weight = 0;
   bool exact_ip = false;
+  std::vector<std::byte> raw = {};  // needs an attr with PERF_SAMPLE_RAW
 };
 
 struct BuiltMmap {
