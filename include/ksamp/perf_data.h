@@ -130,6 +130,10 @@ class KSAMP_EXPORT Recording {
     uint64_t offset = 0;  // of its first byte, increasing from chunk to chunk
   };
   const std::vector<Chunk>& chunks() const;
+  // Gives the memory of a chunk back once it was read; its bytes come again from the file when touched. Who
+  // calls this behind a walk over all chunks needs as little memory for a file of gigabytes as for one of
+  // megabytes. Any thread.
+  void ReleaseChunk(const Chunk& chunk) const;
   // Records that are no samples (mmap, comm, fork, exit, lost, …), in file order, collected by the sweep of
   // Open.
   const std::vector<RawRecord>& side_records() const;

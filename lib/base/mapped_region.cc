@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "lib/base/file_io.h"
@@ -35,6 +37,17 @@ MappedRegion& MappedRegion::operator=(MappedRegion&& other) noexcept {
 
 MappedRegion::~MappedRegion() {
   if (data_ != nullptr) munmap(data_, size_);
+}
+
+void MappedRegion::ReleasePages(std::span<const std::byte> part) const {
+  static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // A touched page brings its neighbours (fault_around_bytes): those before the part came with its first one.
+  constexpr size_t kFaultAround = size_t{64} << 10;
+  const size_t before = std::max(page, kFaultAround);
+  const auto offset = static_cast<size_t>(part.data() - data_);
+  const size_t begin = offset / before * before, end = (offset + part.size()) / page * page;
+  if (begin < end)
+    madvise(data_ + begin, end - begin, MADV_DONTNEED);  // A refusal costs memory, nothing else.
 }
 
 absl::StatusOr<MappedRegion> MappedRegion::MapFile(const std::string& path) {

@@ -44,6 +44,11 @@ class MappedRegion {
   std::span<std::byte> mutable_bytes() { return {data_, size_}; }  // Requires: MapShared or MapAnonymous.
   size_t size() const { return size_; }
 
+  // Gives the memory of `part` back to the kernel; the bytes are the file's and come again when touched. A
+  // walk that releases what is behind it uses the same little memory for a file of any size. Requires:
+  // MapFile or MapDescriptor; `part` lies within bytes().
+  void ReleasePages(std::span<const std::byte> part) const;
+
  private:
   MappedRegion(std::byte* data, size_t size) : data_(data), size_(size) {}
   std::byte* data_ = nullptr;

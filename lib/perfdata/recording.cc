@@ -72,6 +72,9 @@ bool Recording::was_killed() const {
 const std::vector<Recording::Chunk>& Recording::chunks() const {
   return state_->chunks;
 }
+void Recording::ReleaseChunk(const Chunk& chunk) const {
+  state_->Release(chunk.bytes);
+}
 const std::vector<RawRecord>& Recording::side_records() const {
   return state_->side_records;
 }

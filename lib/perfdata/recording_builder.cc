@@ -145,7 +145,8 @@ absl::Status RecordingBuilder::FindRecords() {
   bool in_place = !head_.foreign;
   if (in_place) {
     for (const Range& range : ranges_) {
-      perfdata::SweepRecords(range.bytes, range.offset, swept_);
+      perfdata::SweepRecords(range.bytes, range.offset, swept_,
+                             [this](std::span<const std::byte> walked) { state_->Release(walked); });
       if (reinterpret_cast<uintptr_t>(range.bytes.data()) % alignof(uint64_t) != 0) swept_.misaligned = true;
     }
     in_place = !swept_.has_compressed && !swept_.misaligned;

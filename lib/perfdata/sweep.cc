@@ -67,7 +67,8 @@ std::optional<size_t> UnwrappedSize(Bytes bytes, uint16_t stated, bool foreign) 
 
 class Sweeper {
  public:
-  Sweeper(Bytes data, uint64_t offset, SweepResult& result) : data_(data), offset_(offset), result_(result) {}
+  Sweeper(Bytes data, uint64_t offset, SweepResult& result, const std::function<void(Bytes)>& walked)
+      : data_(data), offset_(offset), result_(result), walked_(walked) {}
 
   void Run() {
     size_t at = 0, chunk_start = 0;
@@ -205,12 +206,15 @@ class Sweeper {
   }
 
   void Cut(size_t from, size_t to) {
-    if (from != to) result_.chunks.push_back({data_.subspan(from, to - from), offset_ + from});
+    if (from == to) return;
+    result_.chunks.push_back({data_.subspan(from, to - from), offset_ + from});
+    if (walked_) walked_(result_.chunks.back().bytes);
   }
 
   const Bytes data_;
   const uint64_t offset_;
   SweepResult& result_;
+  const std::function<void(Bytes)>& walked_;
   uint16_t size_bits_ = 0;  // the sizes of all records, or-ed
 };
 
@@ -247,8 +251,9 @@ size_t FindNextRecord(std::span<const std::byte> bytes, bool foreign) {
   return bytes.size();
 }
 
-void SweepRecords(std::span<const std::byte> data, uint64_t offset, SweepResult& result) {
-  Sweeper(data, offset, result).Run();
+void SweepRecords(std::span<const std::byte> data, uint64_t offset, SweepResult& result,
+                  const std::function<void(std::span<const std::byte>)>& walked) {
+  Sweeper(data, offset, result, walked).Run();
 }
 
 }  // namespace ksamp::perfdata

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -49,8 +50,10 @@ struct SweepResult {
   bool misaligned = false;      // records at odd places, whose arrays cannot be read in place
 };
 
-// Appends `data`, whose first byte is at `offset`, to `result`. Host byte order only.
-void SweepRecords(std::span<const std::byte> data, uint64_t offset, SweepResult& result);
+// Appends `data`, whose first byte is at `offset`, to `result`. Host byte order only. `walked`, where given,
+// is told of each chunk once the sweep is through with it.
+void SweepRecords(std::span<const std::byte> data, uint64_t offset, SweepResult& result,
+                  const std::function<void(std::span<const std::byte>)>& walked = {});
 
 }  // namespace ksamp::perfdata
 

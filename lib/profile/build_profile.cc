@@ -64,6 +64,7 @@ absl::StatusOr<Profile> BuildProfile(const Recording& recording, const ProfileOp
   for (size_t i = 0; i < workers; ++i) counters.push_back(std::make_unique<SampleCounter>(plan));
   ParallelFor(recording.chunks().size(), static_cast<unsigned>(workers), [&](size_t chunk, unsigned worker) {
     counters[worker]->CountChunk(recording.chunks()[chunk]);
+    recording.ReleaseChunk(recording.chunks()[chunk]);
   });
 
   Profile profile;

@@ -146,7 +146,13 @@ std::vector<std::string> DamageNotes(const Recording& recording) {
 SideRecordSweep SweepSideRecords(const Recording& recording, bool timeless,
                                  const std::vector<uint64_t>& read_formats) {
   Sweep sweep(recording, timeless, read_formats);
-  for (const RawRecord& raw : recording.side_records()) sweep.Add(raw);
+  auto chunk = recording.chunks().begin();
+  for (const RawRecord& raw : recording.side_records()) {
+    // In file order, as the chunks: what lies behind is not read again before the samples are.
+    for (; chunk != recording.chunks().end() && chunk->offset + chunk->bytes.size() <= raw.offset; ++chunk)
+      recording.ReleaseChunk(*chunk);
+    sweep.Add(raw);
+  }
   return std::move(sweep).Finish();
 }
 

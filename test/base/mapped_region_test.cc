@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/base/mapped_region.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/byte_reader.h"
 #include "lib/base/file_io.h"
@@ -20,7 +24,10 @@ using ksamp::testing::IsOkAndHolds;
 using ksamp::testing::StatusIs;
 using ksamp::testing::TempTree;
 using ::testing::_;
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 TEST(MappedRegion, MapsAWholeFile) {
   TempTree tree;
@@ -57,6 +64,34 @@ TEST(MappedRegion, MovesWithoutMovingTheBytes) {
   EXPECT_EQ(first.size(), 0u);  // NOLINT(bugprone-use-after-move): moved-from is empty by contract.
   third = std::move(second);
   EXPECT_EQ(AsText(third.bytes()), "second");
+}
+
+// Whether each page of `bytes` is in this process's page table.
+std::vector<bool> PagesPresent(std::span<const std::byte> bytes) {
+  const size_t page = 4096, count = bytes.size() / page;
+  std::vector<uint64_t> entries(count);
+  const UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  const auto first = reinterpret_cast<uintptr_t>(bytes.data()) / page;
+  const auto size = static_cast<ssize_t>(count * sizeof(uint64_t));
+  if (pread(pagemap.get(), entries.data(), count * sizeof(uint64_t), static_cast<off_t>(first * 8)) != size)
+    return {};
+  std::vector<bool> present;
+  for (const uint64_t entry : entries) present.push_back((entry >> 63) != 0);
+  return present;
+}
+
+TEST(MappedRegion, ReleasedPagesAreGoneAndComeAgain) {
+  if (sysconf(_SC_PAGESIZE) != 4096) GTEST_SKIP() << "written for pages of 4096 bytes";
+  TempTree tree;
+  const std::string text = std::string(1 << 20, 'a') + std::string(1 << 20, 'b');
+  ASSERT_OK_AND_ASSIGN(MappedRegion region, MappedRegion::MapFile(tree.Write("file", text)));
+  ASSERT_EQ(AsText(region.bytes()), text);
+  const std::span<const std::byte> part = region.bytes().first(1 << 20);
+  ASSERT_THAT(PagesPresent(part), AllOf(SizeIs(256), Each(true)));
+
+  region.ReleasePages(part.subspan(100));  // The page that it begins in goes too.
+  EXPECT_THAT(PagesPresent(part), AllOf(SizeIs(256), Each(false)));
+  EXPECT_EQ(AsText(region.bytes()), text);
 }
 
 TEST(MappedRegion, SharedWritesReachTheFile) {

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <ostream>
@@ -11,10 +12,12 @@
 #include "ksamp/perf_data.h"
 #include "lib/base/byte_reader.h"
 #include "lib/base/compression.h"
+#include "lib/base/file_io.h"
 #include "lib/perfdata/format.h"
 #include "test/support/built_tree.h"
 #include "test/support/perf_data_builder.h"
 #include "test/support/status_matchers.h"
+#include "test/support/temp_tree.h"
 
 namespace ksamp {
 namespace {
@@ -235,6 +238,37 @@ TEST_P(RealFiles, EveryRecordDecodesAndEverySampleHasItsEvent) {
   }
   EXPECT_EQ(samples, file.samples);
   EXPECT_EQ(recording.counts().samples, total);
+}
+
+// Memory of this process that mirrors files, in bytes.
+size_t MappedFileMemory() {
+  const std::string status = ReadFile("/proc/self/status").value_or("");
+  const size_t at = status.find("RssFile:");
+  return at == std::string::npos ? 0 : std::stoul(status.substr(at + 8)) * 1024;
+}
+
+TEST(Recording, ALargeFileNeedsLittleMemory) {
+  constexpr size_t kSlack = size_t{8} << 20, kRecords = 1024, kRecordSize = 65528;
+  const testing::TempTree tree;
+  PerfDataBuilder b;
+  b.AddEvent("cpu-clock", {7});
+  std::vector<std::byte> record(kRecordSize);
+  const perf_event_header header{PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, kRecordSize};
+  std::memcpy(record.data(), &header, sizeof(header));
+  for (size_t i = 0; i < kRecords; ++i) b.AddBytes(record);
+  const std::string path = b.WriteTo(tree.Path("large.data"));
+
+  const size_t before = MappedFileMemory();
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(path));
+  EXPECT_EQ(recording.counts().samples, kRecords);
+  EXPECT_LT(MappedFileMemory(), before + kSlack);
+  size_t zeros = 0;
+  for (const Recording::Chunk& chunk : recording.chunks()) {
+    zeros += static_cast<size_t>(std::count(chunk.bytes.begin(), chunk.bytes.end(), std::byte{0}));
+    recording.ReleaseChunk(chunk);
+  }
+  EXPECT_GT(zeros, kRecords * (kRecordSize - sizeof(header)));
+  EXPECT_LT(MappedFileMemory(), before + kSlack);
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ TEST(Sweep, ChunksBeginAtRecordsAndCoverEverything) {
   std::vector<std::byte> data;
   while (data.size() < 5 * kChunkBytes) Put(data, PERF_RECORD_SAMPLE, 65528);
   SweepResult result;
-  SweepRecords(data, 104, result);
+  std::vector<const std::byte*> walked;
+  SweepRecords(data, 104, result, [&](std::span<const std::byte> chunk) { walked.push_back(chunk.data()); });
   ASSERT_EQ(result.chunks.size(), 5u);
   uint64_t next = 104;
   for (const Recording::Chunk& chunk : result.chunks) {
@@ -77,6 +78,8 @@ TEST(Sweep, ChunksBeginAtRecordsAndCoverEverything) {
     EXPECT_EQ(chunk.bytes.size() % 65528, 0u);
     next += chunk.bytes.size();
   }
+  ASSERT_EQ(walked.size(), result.chunks.size());
+  for (size_t i = 0; i < walked.size(); ++i) EXPECT_EQ(walked[i], result.chunks[i].bytes.data());
   EXPECT_EQ(next, 104 + data.size());
 }
 

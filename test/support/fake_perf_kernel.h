@@ -84,10 +84,10 @@ class FakePerfKernel : public PerfKernel {
   // What happened so far.
   const std::vector<FakeRequest>& requests() const { return requests_; }  // successful ones
   size_t open_events() const;
-  size_t mapped_bytes() const { return mapped_bytes_; }
+  size_t mapped_bytes() const { return Locked(mapped_bytes_); }
   size_t mapped_rings() const;
-  uint64_t samples_delivered() const { return samples_delivered_; }
-  int polls() const { return polls_; }
+  uint64_t samples_delivered() const { return Locked(samples_delivered_); }
+  int polls() const { return Locked(polls_); }
   std::vector<FakeEvent> events() const;  // open ones, by descriptor
 
   absl::StatusOr<UniqueFd> Open(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd) override;
@@ -115,6 +115,12 @@ class FakePerfKernel : public PerfKernel {
   int FirstOn(int cpu, bool sampling);
   void Unmapped(int fd, size_t bytes);
   static bool Holds(const std::vector<Condition>& conditions, const FakeRequest& request);
+
+  template <typename T>
+  T Locked(const T& value) const {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
 
   mutable std::recursive_mutex mutex_;  // the poll hook calls back
   FakeKernelOptions options_;
