@@ -186,7 +186,10 @@ int RecordCommand::ExplainOpenFailure(World& world, const absl::Status& status, 
   int exit_code = has_command ? kExitOwnFailure : kExitNothing;
   if (failure == OpenFailure::kCommandNotFound) exit_code = 127;
   if (failure == OpenFailure::kCommandNotExecutable) exit_code = 126;
-  return Fail(world, status, exit_code, RemedyFor(failure));
+  // Not Fail(): a pipe that broke is no quiet end here, something was to be recorded.
+  const std::string_view remedy = RemedyFor(failure);
+  Say(world, remedy.empty() ? MessageOf(status) : StrCat(MessageOf(status), "\n", remedy));
+  return exit_code;
 }
 
 int RecordCommand::Run(World& world, const std::vector<std::string>& command_words) {
@@ -199,21 +202,24 @@ int RecordCommand::Run(World& world, const std::vector<std::string>& command_wor
         "record: nothing to record: name a command, or -a, -C, -p, -t.\nTry: ksamp record -a sleep 10");
     return kExitUsage;
   }
+  RecordingSignals signals;
   absl::StatusOr<std::unique_ptr<Recorder>> recorder = Recorder::Open(*std::move(options), world.kernel);
   if (!recorder.ok()) return ExplainOpenFailure(world, recorder.status(), has_command);
   const size_t told = (*recorder)->notes().size();
   if (!quiet_) {
     for (const std::string& note : (*recorder)->notes()) Say(world, note);
   }
-  absl::StatusOr<RecordSummary> summary;
-  {
-    const RecordingSignals signals(recorder->get());
-    summary = (*recorder)->Run();
-  }
+  signals.Attach(recorder->get());
+  const absl::StatusOr<RecordSummary> summary = (*recorder)->Run();
+  signals.Detach();
   if (!summary.ok()) return ExplainOpenFailure(world, summary.status(), has_command);
   if (!quiet_) {
     for (size_t i = told; i < summary->notes.size(); ++i) Say(world, summary->notes[i]);
     Say(world, SummaryLine(*summary));
+  }
+  if (summary->write_failure) {
+    Say(world, StrCat(*summary->write_failure, "\nThe recording ended early; what it holds is whole."));
+    return kExitOwnFailure;
   }
   if (summary->command_ended_at_limit) return kExitShown;
   return summary->command_status ? ExitCodeOf(*summary->command_status) : kExitShown;

@@ -7,16 +7,18 @@ namespace ksamp {
 namespace {
 
 std::atomic<Recorder*> current = nullptr;
-static_assert(std::atomic<Recorder*>::is_always_lock_free);
+std::atomic<bool> arrived = false;
+static_assert(std::atomic<Recorder*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void EndRecording(int) {
+  arrived = true;
   if (Recorder* recorder = current.load()) recorder->RequestStop();
 }
 
 }  // namespace
 
-RecordingSignals::RecordingSignals(Recorder* recorder) {
-  current = recorder;
+RecordingSignals::RecordingSignals() {
+  arrived = false;
   struct sigaction action = {};
   action.sa_handler = EndRecording;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
@@ -26,16 +28,29 @@ RecordingSignals::RecordingSignals(Recorder* recorder) {
     // nohup ksamp …: what was to be ignored stays ignored.
     if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
-  // A reader of `-o -` that goes away ends the recording with a word, not by a signal.
+}
+
+void RecordingSignals::Attach(Recorder* recorder) {
+  // A reader of `-o -` that goes away, or a file that may not grow, ends the recording with a word, not by a
+  // signal. Only from here on: a command that was forked before keeps its own.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &pipe_before_);
+  for (size_t i = 0; i < kWriteSignals.size(); ++i) sigaction(kWriteSignals[i], &ignore, &write_before_[i]);
+  attached_ = true;
+  current = recorder;
+  if (arrived) recorder->RequestStop();
+}
+
+void RecordingSignals::Detach() {
+  current = nullptr;
+  if (!attached_) return;
+  for (size_t i = 0; i < kWriteSignals.size(); ++i) sigaction(kWriteSignals[i], &write_before_[i], nullptr);
+  attached_ = false;
 }
 
 RecordingSignals::~RecordingSignals() {
+  Detach();
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  sigaction(SIGPIPE, &pipe_before_, nullptr);
-  current = nullptr;
 }
 
 }  // namespace ksamp

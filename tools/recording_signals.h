@@ -2,10 +2,11 @@
 // RecordingSignals: while it lives, Ctrl-C, SIGTERM and SIGHUP end the recording instead of ksamp, so that
 // the file is complete. The second Ctrl-C is the ordinary one.
 //
-//   {
-//     const RecordingSignals signals(recorder);
-//     summary = recorder->Run();
-//   }
+//   RecordingSignals signals;
+//   recorder = Recorder::Open(...);      // a signal that comes by now ends the recording as it begins
+//   signals.Attach(recorder);            // from here, SIGPIPE and SIGXFSZ are errors of writing, no ends
+//   summary = recorder->Run();
+//   signals.Detach();                    // before the recorder goes
 //
 // One at a time in a process.
 #ifndef KSAMP_TOOLS_RECORDING_SIGNALS_H_
@@ -20,7 +21,9 @@ namespace ksamp {
 
 class RecordingSignals {
  public:
-  explicit RecordingSignals(Recorder* recorder);
+  RecordingSignals();
+  void Attach(Recorder* recorder);
+  void Detach();
   ~RecordingSignals();
   RecordingSignals(const RecordingSignals&) = delete;
   RecordingSignals& operator=(const RecordingSignals&) = delete;
@@ -28,7 +31,9 @@ class RecordingSignals {
  private:
   static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, 3> before_ = {};
-  struct sigaction pipe_before_ = {};
+  static constexpr std::array<int, 2> kWriteSignals = {SIGPIPE, SIGXFSZ};
+  std::array<struct sigaction, 2> write_before_ = {};
+  bool attached_ = false;
 };
 
 }  // namespace ksamp

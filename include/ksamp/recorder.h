@@ -87,6 +87,9 @@ struct RecordSummary {
   // The duration or size asked for was reached first, and the command was asked to end: its status is ours.
   bool command_ended_at_limit = false;
   bool stopped_by_signal = false;
+  // A full disk, or a limit of the file's size, ended the recording (and the command): which write, and why.
+  // What had been written by the last commit is there.
+  std::optional<std::string> write_failure;
   std::vector<std::string> notes;  // what was degraded and why, whole sentences
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/perfdata/writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -347,6 +350,22 @@ absl::Status PerfDataWriter::Close(const FeatureMap& features) {
   absl::Status result = state_->error;
   if (result.ok())
     state_->error = absl::FailedPreconditionError(StrCat("write ", state_->options.name, ": closed"));
+  return result;
+}
+
+absl::Status PerfDataWriter::CloseAtLastCommit(const FeatureMap& features) {
+  State& state = *state_;
+  if (state.options.pipe)
+    return absl::FailedPreconditionError(StrCat("close ", state.options.name, ": a pipe cannot go back"));
+  const uint64_t end = state.header.data.offset + state.header.data.size;
+  if (ftruncate(state.fd.get(), static_cast<off_t>(end)) != 0)
+    return ErrnoStatus(errno, StrCat("truncate ", state.options.name));
+  state.position = end;
+  state.buffer.clear();
+  state.compressing.clear();
+  absl::Status result = state.Finish(features);
+  if (result.ok())
+    state.error = absl::FailedPreconditionError(StrCat("write ", state.options.name, ": closed"));
   return result;
 }
 

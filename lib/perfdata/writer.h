@@ -67,6 +67,10 @@ class PerfDataWriter {
   // Commit, then the table of all features, of the preamble too, and `features`, then the final header.
   absl::Status Close(const FeatureMap& features);
 
+  // After a write that failed: gives up what came after the last commit, and puts the end of the file there.
+  // The room it needs is mostly what it gives up. Requires: no pipe.
+  absl::Status CloseAtLastCommit(const FeatureMap& features);
+
   uint64_t data_bytes() const;  // appended so far, uncompressed
   uint64_t file_bytes() const;  // size of the file so far
   int descriptor() const;

@@ -340,7 +340,7 @@ absl::Status KernelRecorder::Begin() {
     KSAMP_RETURN_IF_ERROR(session_->Enable());
     enabled_ = true;
   }
-  if (workload_) {
+  if (workload_ && !stop_requested_) {  // else nothing of it runs
     if (absl::Status status = workload_->Start(); !status.ok()) return CommandFailure(std::move(status));
   }
   if (!options_.delay) enabled_ = true;  // The command's exec did it.
@@ -465,11 +465,16 @@ absl::Status KernelRecorder::EndOfFile(const absl::Status& loop_status) {
   const int error = StatusErrno(status);
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   if (!full && error != EPIPE) return status;
-  Note(full ? StrCat("the recording ended early: ", MessageOf(status), ".")
-            : std::string("the recording ended early: its reader went away."));
   summary_.lost[full ? "recorder: disk full" : "recorder: reader gone"] =
       summary_.samples - committed_samples_;
   summary_.samples = committed_samples_;
+  if (full) {
+    summary_.write_failure = MessageOf(status);
+    // Where even that does not fit, the file is as after a kill.
+    writer_->CloseAtLastCommit(DescribeRecording(Description())).IgnoreError();
+  } else {
+    Note("the recording ended early: its reader went away.");
+  }
   return absl::OkStatus();
 }
 
@@ -518,7 +523,7 @@ RecordingDescription KernelRecorder::Description() const {
   std::string& notes = description.meta["notes"];
   for (const std::string& note : notes_) StrAppend(&notes, notes.empty() ? "" : "\n", note);
   description.counters = counts.by_place;
-  description.counters["samples"] = counts.samples;
+  description.counters["samples"] = summary_.samples;
   if (counts.own_samples > 0) description.counters["excluded.self"] = counts.own_samples;
   if (const auto lost = summary_.lost.find("ring full"); lost != summary_.lost.end())
     description.counters["lost.ring"] = lost->second;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 #include "lib/base/file_io.h"
@@ -65,10 +66,22 @@ struct ExecPlan {
   std::vector<char*> argv, shell_argv;
 };
 
+// Signals whose handler is one of ours end the child as they would end the command.
+void DropHandlers() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action.sa_handler = SIG_DFL;
+    action.sa_flags = 0;
+    sigaction(number, &action, nullptr);
+  }
+}
+
 // The child: waits for one byte, then becomes the command. The pipe's end instead of a byte: the recorder
 // died or gave up, so there is nothing to run.
 [[noreturn]] void RunChild(const ExecPlan& plan, int go, int go_writer, int exec_error) {
   close(go_writer);
+  DropHandlers();
   char byte = 0;
   ssize_t got = 0;
   do {
@@ -81,6 +94,20 @@ struct ExecPlan {
   // A pipe takes four bytes at once; if the reader is gone, so is anyone to tell.
   if (write(exec_error, &error, sizeof(error)) < 0) _exit(126);
   _exit(127);
+}
+
+// A pipe without reader is EPIPE, never SIGPIPE, whatever the process does about that signal.
+absl::Status WriteWithoutSignal(int fd, std::byte byte, const std::string& name) {
+  sigset_t pipe_signal, before, pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  absl::Status status = WriteAll(fd, {&byte, 1}, StrCat("to the child that runs ", name));
+  constexpr timespec kNow{};
+  if (!status.ok() && sigismember(&pending, SIGPIPE) == 0) sigtimedwait(&pipe_signal, nullptr, &kNow);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
 }
 
 void KeepExitStatuses() {
@@ -161,7 +188,13 @@ void Workload::KillIfNotStarted() {
 absl::Status Workload::Start() {
   started_ = true;
   const std::byte byte{1};
-  KSAMP_RETURN_IF_ERROR(WriteAll(go_.get(), {&byte, 1}, StrCat("to the child that runs ", name_)));
+  // The child's end of the pipe is gone only with the child. SIGPIPE may not be ignored here.
+  if (TryWait()) return absl::OkStatus();
+  if (absl::Status told = WriteWithoutSignal(go_.get(), byte, name_); !told.ok()) {
+    if (StatusErrno(told) != EPIPE) return told;
+    Wait();
+    return absl::OkStatus();
+  }
   go_.Reset();
   // The pipe closes when exec succeeds; else an errno comes through it.
   int error = 0;

@@ -12,8 +12,9 @@
 // of Start, with the exec's errno.
 //
 // The command gets the signal mask of the thread that called Prepare: prepare first, block signals then.
-// Ctrl-C reaches it by itself, as part of the terminal's foreground group. If SIGCHLD is ignored, Prepare
-// puts it back to the default: otherwise the kernel would throw the exit status away.
+// Ctrl-C reaches it by itself, as part of the terminal's foreground group, also before it becomes the
+// command: handlers of ours are not its. If SIGCHLD is ignored, Prepare puts it back to the default:
+// otherwise the kernel would throw the exit status away.
 //
 // Destroyed before Start: the child is killed and reaped, nothing of the command ran. After Start: it goes
 // on. One thread.
@@ -49,7 +50,8 @@ class Workload {
   // Readable when the command has ended; -1 on kernels without pidfd_open (before 5.3).
   int poll_fd() const { return pidfd_.get(); }
 
-  // Lets the child exec and comes back when it has. Requires: not called before.
+  // Lets the child exec and comes back when it has. A child that a signal ended before is a command that this
+  // signal ended: no error, TryWait() tells. Requires: not called before.
   absl::Status Start();
   // The wait(2) status once the command has ended; the same answer from then on.
   std::optional<int> TryWait();

@@ -23,6 +23,7 @@ namespace {
 
 using ::ksamp::testing::CanSampleSystemWide;
 using ::ksamp::testing::HasTool;
+using ::ksamp::testing::IsRoot;
 using ::ksamp::testing::TempTree;
 using ::ksamp::testing::ToolPath;
 
@@ -113,6 +114,43 @@ TEST_F(LiveRecordTest, TheEndThatWasAskedForIsNoFailure) {
   ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
   EXPECT_FALSE(recording.was_killed());
   EXPECT_GT(recording.counts().samples, 0u);
+}
+
+TEST_F(LiveRecordTest, AFullDiskEndsItWith125AndPerfReadsTheFile) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  KSAMP_REQUIRE(IsRoot());
+  KSAMP_REQUIRE(HasTool("perf"));
+  KSAMP_REQUIRE(HasTool("unshare"));
+  const std::string small = tree.Path("small"), errors = tree.Path("errors");
+  const std::string line =
+      StrCat("unshare -m sh -c 'mkdir ", small, " && mount -t tmpfs -o size=2m none ", small, " && ",
+             ToolPath(), " record -q --no-kernel-symbols -a -e cpu-clock -F 15000 -o ", small,
+             "/x.data sleep 60 2> ", errors, "; status=$?; cp ", small, "/x.data ", file, "; exit $status'");
+  EXPECT_EQ(Shell(line), 125);
+  EXPECT_EQ(Shell(StrCat("grep -q 'write .*/small/x.data at [0-9]*: No space left on device' ", errors)), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+  EXPECT_FALSE(recording.was_killed());
+  EXPECT_TRUE(recording.damage().empty());
+  EXPECT_GT(recording.counts().samples, 1000u);
+  EXPECT_EQ(Shell(StrCat("test $(perf script -F ip --no-inline -i ", file, " | grep -c .) -eq ",
+                         recording.counts().samples)),
+            0);
+}
+
+TEST_F(LiveRecordTest, CtrlCAtAnyMomentLeavesAWholeFileOrNone) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  const std::string line =
+      StrCat(" -s INT 0.$i ", ToolPath(), " record -q -o ", file, " -a true 2>/dev/null; status=$?; ");
+  for (const char* moment : {"005", "01", "02", "03", "05", "08", "12", "2"}) {
+    // 0: the command was faster; 130, 143: the signal ended it, or kept it from starting.
+    EXPECT_EQ(Shell(StrCat("i=", moment, "; timeout --preserve-status", line,
+                           "test $status -eq 0 -o $status -eq 130 -o $status -eq 143")),
+              0)
+        << moment;
+    if (access(file.c_str(), F_OK) != 0) continue;
+    ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+    EXPECT_FALSE(recording.was_killed()) << moment;
+  }
 }
 
 TEST_F(LiveRecordTest, ACommandThatCannotRunTouchesNoFile) {

@@ -3,14 +3,17 @@
 #include "ksamp/recorder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <thread>
 
 #include "lib/base/byte_reader.h"
 #include "lib/base/file_io.h"
+#include "lib/base/str_cat.h"
 #include "lib/perfdata/format.h"
 #include "test/support/fake_perf_kernel.h"
 #include "test/support/status_matchers.h"
@@ -185,6 +188,18 @@ TEST_F(RecorderTest, AStopRequestEndsTheRecording) {
   EXPECT_GT(summary.samples, 0u);
 }
 
+TEST_F(RecorderTest, AStopRequestBeforeTheFirstSampleRunsNoCommand) {
+  const std::string mark = tree.Path("mark");
+  options.command = {"touch", mark};
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  recorder->RequestStop();
+  ASSERT_OK_AND_ASSIGN(const RecordSummary summary, recorder->Run());
+  EXPECT_TRUE(summary.stopped_by_signal);
+  EXPECT_NE(access(mark.c_str(), F_OK), 0);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, recorder->TakeRecording());
+  EXPECT_FALSE(recording.was_killed());
+}
+
 TEST_F(RecorderTest, TheLargestSizeEndsTheRecording) {
   options.duration.reset();
   options.max_size = 20'000;
@@ -271,6 +286,35 @@ TEST_F(RecorderTest, AFullDiskEndsTheRecordingAndSaysSo) {
   options.output = "/dev/full";
   const absl::StatusOr<std::unique_ptr<Recorder>> recorder = Recorder::Open(options, &kernel);
   EXPECT_EQ(StatusErrno(recorder.status()), ENOSPC);  // Not even the header fits.
+}
+
+// By the limit of a file's size: no other way to fill a disk without root.
+TEST_F(RecorderTest, ADiskThatFillsUpLeavesAWholeFile) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  options.in_memory = false;
+  options.output = tree.Path("x.data");
+  options.duration.reset();
+  options.command = {"sleep", "60"};
+  kernel.set_samples_per_poll(1000);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  const rlimit small{.rlim_cur = 400'000, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const absl::StatusOr<RecordSummary> summary = recorder->Run();
+  setrlimit(RLIMIT_FSIZE, &usual);
+  std::signal(SIGXFSZ, before);
+  ASSERT_OK(summary);
+  ASSERT_TRUE(summary->write_failure.has_value());
+  EXPECT_THAT(*summary->write_failure, HasSubstr(StrCat("write ", options.output, " at ")));
+  EXPECT_GT(summary->lost.at("recorder: disk full"), 0u);
+  ASSERT_TRUE(summary->command_status.has_value());
+  EXPECT_EQ(WTERMSIG(*summary->command_status), SIGTERM);
+  ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(options.output));
+  EXPECT_FALSE(recording.was_killed());
+  EXPECT_THAT(recording.damage(), IsEmpty());
+  EXPECT_EQ(recording.counts().samples, summary->samples);
+  EXPECT_EQ(recording.ksamp().counters.at("samples"), summary->samples);
 }
 
 TEST_F(RecorderTest, ManyCpusAreRecorded) {

@@ -95,6 +95,36 @@ TEST(Workload, TellsTheSignalThatKilledIt) {
   EXPECT_EQ(WTERMSIG(status), SIGTERM);
 }
 
+// Ctrl-C while events are opened: the child that waits is in the foreground group, too.
+TEST(Workload, AChildThatASignalEndedBeforeItsStartIsACommandThatItEnded) {
+  for (const bool reaped : {false, true}) {
+    ASSERT_OK_AND_ASSIGN(Workload workload, Workload::Prepare({"true"}));
+    ASSERT_EQ(kill(workload.pid(), SIGINT), 0);
+    pollfd gone{workload.poll_fd(), POLLIN, 0};
+    ASSERT_EQ(poll(&gone, 1, 60'000), 1);
+    if (reaped) {
+      EXPECT_TRUE(workload.TryWait().has_value());
+    }
+    EXPECT_OK(workload.Start());
+    const std::optional<int> status = workload.TryWait();
+    ASSERT_TRUE(status.has_value());
+    EXPECT_EQ(WTERMSIG(*status), SIGINT);
+  }
+}
+
+TEST(Workload, HandlersOfTheRecorderAreNotTheChilds) {
+  struct sigaction mine {
+  }, before{};
+  mine.sa_handler = [](int) {};
+  ASSERT_EQ(sigaction(SIGTERM, &mine, &before), 0);
+  ASSERT_OK_AND_ASSIGN(Workload workload, Workload::Prepare({"sleep", "1000"}));
+  sigaction(SIGTERM, &before, nullptr);
+  // Sent until it has put its own handlers away.
+  pollfd gone{workload.poll_fd(), POLLIN, 0};
+  while (poll(&gone, 1, 10) == 0) workload.Signal(SIGTERM);
+  EXPECT_EQ(WTERMSIG(workload.Wait()), SIGTERM);
+}
+
 TEST(Workload, RefusesWhatCannotRunBeforeForking) {
   TempTree tree;
   const std::string locked = WriteProgram(tree, "locked", "#!/bin/sh\n", 0600);

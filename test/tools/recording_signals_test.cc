@@ -31,9 +31,11 @@ struct sigaction HandlerOf(int number) {
 }
 
 TEST(RecordingSignalsTest, CtrlCAndKillEndTheRecording) {
+  const __sighandler_t pipe_before = HandlerOf(SIGPIPE).sa_handler;  // Who starts tests may ignore it.
   CountingRecorder recorder;
   {
-    const RecordingSignals signals(&recorder);
+    RecordingSignals signals;
+    signals.Attach(&recorder);
     raise(SIGINT);
     EXPECT_EQ(recorder.stops, 1);
     EXPECT_EQ(HandlerOf(SIGINT).sa_handler, SIG_DFL);  // The second one is the ordinary one.
@@ -42,14 +44,28 @@ TEST(RecordingSignalsTest, CtrlCAndKillEndTheRecording) {
     EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, SIG_IGN);
   }
   EXPECT_EQ(HandlerOf(SIGTERM).sa_handler, SIG_DFL);
-  EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, SIG_DFL);
+  EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, pipe_before);
+}
+
+TEST(RecordingSignalsTest, ASignalBeforeTheRecorderEndsItAsItBegins) {
+  const __sighandler_t pipe_before = HandlerOf(SIGPIPE).sa_handler;
+  CountingRecorder recorder;
+  RecordingSignals signals;
+  EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, pipe_before) << "a command forked now must not inherit another";
+  raise(SIGTERM);
+  signals.Attach(&recorder);
+  EXPECT_EQ(recorder.stops, 1);
+  signals.Detach();
+  raise(SIGINT);
+  EXPECT_EQ(recorder.stops, 1) << "the recorder may be gone";
 }
 
 TEST(RecordingSignalsTest, WhatIsIgnoredStaysIgnored) {
   CountingRecorder recorder;
   std::signal(SIGHUP, SIG_IGN);
   {
-    const RecordingSignals signals(&recorder);
+    RecordingSignals signals;
+    signals.Attach(&recorder);
     raise(SIGHUP);
   }
   EXPECT_EQ(recorder.stops, 0);
