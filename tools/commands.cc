@@ -7,6 +7,7 @@ std::vector<std::unique_ptr<Command>> AllCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(MakeRecordCommand());
   commands.push_back(MakeReportCommand());
+  commands.push_back(MakeStatCommand());
   commands.push_back(MakeListCommand());
   commands.push_back(MakeCheckCommand());
   commands.push_back(MakeDumpCommand());

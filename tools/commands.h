@@ -13,6 +13,7 @@ namespace ksamp {
 std::unique_ptr<Command> MakeCheckCommand();
 std::unique_ptr<Command> MakeReportCommand();
 std::unique_ptr<Command> MakeRecordCommand();
+std::unique_ptr<Command> MakeStatCommand();
 std::unique_ptr<Command> MakeListCommand();
 std::unique_ptr<Command> MakeDumpCommand();
 std::unique_ptr<Command> MakeRecoverCommand();

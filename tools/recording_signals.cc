@@ -6,13 +6,14 @@
 namespace ksamp {
 namespace {
 
-std::atomic<Recorder*> current = nullptr;
+std::atomic<void*> current = nullptr;
+std::atomic<void (*)(void*)> request_stop_of_current = nullptr;
 std::atomic<bool> arrived = false;
-static_assert(std::atomic<Recorder*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+static_assert(std::atomic<void*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void EndRecording(int) {
   arrived = true;
-  if (Recorder* recorder = current.load()) recorder->RequestStop();
+  if (void* stoppable = current.load()) request_stop_of_current.load()(stoppable);
 }
 
 }  // namespace
@@ -30,15 +31,16 @@ RecordingSignals::RecordingSignals() {
   }
 }
 
-void RecordingSignals::Attach(Recorder* recorder) {
+void RecordingSignals::Attach(void* stoppable, RequestStop request_stop) {
   // A reader of `-o -` that goes away, or a file that may not grow, ends the recording with a word, not by a
   // signal. Only from here on: a command that was forked before keeps its own.
   struct sigaction ignore = {};
   ignore.sa_handler = SIG_IGN;
   for (size_t i = 0; i < kWriteSignals.size(); ++i) sigaction(kWriteSignals[i], &ignore, &write_before_[i]);
   attached_ = true;
-  current = recorder;
-  if (arrived) recorder->RequestStop();
+  request_stop_of_current = request_stop;
+  current = stoppable;
+  if (arrived) request_stop(stoppable);
 }
 
 void RecordingSignals::Detach() {

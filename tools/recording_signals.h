@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordingSignals: while it lives, Ctrl-C, SIGTERM and SIGHUP end the recording instead of ksamp, so that
-// the file is complete. The second Ctrl-C is the ordinary one.
+// RecordingSignals: while it lives, Ctrl-C, SIGTERM and SIGHUP end the recording (or the counting) instead of
+// ksamp, so that what was gathered is complete. The second Ctrl-C is the ordinary one.
 //
 //   RecordingSignals signals;
 //   recorder = Recorder::Open(...);      // a signal that comes by now ends the recording as it begins
@@ -15,20 +15,25 @@
 #include <array>
 #include <csignal>
 
-#include "ksamp/recorder.h"
-
 namespace ksamp {
 
 class RecordingSignals {
  public:
   RecordingSignals();
-  void Attach(Recorder* recorder);
+  // A Recorder, Counters: whatever has an async-signal-safe RequestStop().
+  template <typename T>
+  void Attach(T* stoppable) {
+    Attach(stoppable, [](void* who) { static_cast<T*>(who)->RequestStop(); });
+  }
   void Detach();
   ~RecordingSignals();
   RecordingSignals(const RecordingSignals&) = delete;
   RecordingSignals& operator=(const RecordingSignals&) = delete;
 
  private:
+  using RequestStop = void (*)(void*);
+  void Attach(void* stoppable, RequestStop request_stop);
+
   static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, 3> before_ = {};
   static constexpr std::array<int, 2> kWriteSignals = {SIGPIPE, SIGXFSZ};

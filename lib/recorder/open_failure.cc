@@ -165,4 +165,11 @@ OpenFailure FailureOf(const absl::Status& status) {
   return static_cast<OpenFailure>(std::atoi(std::string(*payload).c_str()));
 }
 
+absl::Status CommandFailure(absl::Status status) {
+  if (absl::IsNotFound(status)) return WithFailure(std::move(status), OpenFailure::kCommandNotFound);
+  if (absl::IsPermissionDenied(status))
+    return WithFailure(std::move(status), OpenFailure::kCommandNotExecutable);
+  return status;
+}
+
 }  // namespace ksamp

@@ -50,6 +50,8 @@ absl::Status OpenFailureStatus(const absl::Status& refusal, const EventSpec& eve
                                const perf_event_attr& attr, const OpenCircumstances& around);
 // A status of one's own wording that carries a case.
 absl::Status WithFailure(absl::Status status, OpenFailure failure);
+// Of a Workload that cannot be started: with the case that becomes a shell's 127 or 126.
+absl::Status CommandFailure(absl::Status status);
 
 }  // namespace ksamp
 

@@ -64,13 +64,6 @@ absl::Status CheckTargets(const RecordOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status CommandFailure(absl::Status status) {
-  if (absl::IsNotFound(status)) return WithFailure(std::move(status), OpenFailure::kCommandNotFound);
-  if (absl::IsPermissionDenied(status))
-    return WithFailure(std::move(status), OpenFailure::kCommandNotExecutable);
-  return status;
-}
-
 std::vector<std::string> OwnCommandLine() {
   std::vector<std::string> words;
   const std::string text = ReadFile("/proc/self/cmdline").value_or("");

@@ -39,7 +39,7 @@ PUBLIC_HEADERS = {
     "symbolizer.h": "symbol",
     "profile.h": "profile",
     "sample_stream.h": "profile",
-    "recorder.h": "recorder",
+    "recorder.h": "recorder", "counters.h": "recorder",
     "check.h": "recorder",
     "recover.h": "recorder",
     "report.h": "report",

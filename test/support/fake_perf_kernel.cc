@@ -295,7 +295,8 @@ absl::StatusOr<std::vector<uint64_t>> FakePerfKernel::ReadCounter(int fd, size_t
   }
   const auto put_times = [&](std::vector<uint64_t>& words) {
     if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) words.push_back(leader->count);
-    if (format & PERF_FORMAT_TOTAL_TIME_RUNNING) words.push_back(leader->count);
+    if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+      words.push_back(leader->count * options_.running_percent / 100);
   };
   std::vector<uint64_t> words;
   if (group) words.push_back(members.size());

@@ -42,6 +42,7 @@ struct FakeKernelOptions {
   size_t max_events = SIZE_MAX;                      // more open at once: EMFILE
   size_t mlock_bytes = SIZE_MAX;                     // rings beyond: EPERM
   int samples_per_poll = 0;                          // of every enabled event
+  uint64_t running_percent = 100;  // of the time that counters were enabled; less: they took turns
 };
 
 // What the fake knows about one opened event.

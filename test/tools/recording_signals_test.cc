@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ksamp/recorder.h"
+
 namespace ksamp {
 namespace {
 
