@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings of this machine by the built tool: complete, conserving, and readable after a kill.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,10 +8,12 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
 #include "ksamp/perf_data.h"
+#include "ksamp/profile.h"
 #include "ksamp/recorder.h"
 #include "lib/base/str_cat.h"
 #include "test/support/built_tree.h"
@@ -151,6 +154,43 @@ TEST_F(LiveRecordTest, CtrlCAtAnyMomentLeavesAWholeFileOrNone) {
     ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
     EXPECT_FALSE(recording.was_killed()) << moment;
   }
+}
+
+// Cut shorter and shorter: what is left is reported, with a word about the rest, or it says why it cannot be
+// read.
+TEST_F(LiveRecordTest, CutAtEveryByteItIsReportedOrRefusedWithAWord) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  ASSERT_EQ(
+      Shell(record +
+            "--no-kernel-symbols -e cpu-clock -c 1000000 -- sh -c 'for i in 1 2 3; do true | cat; done'"),
+      0);
+  uint64_t whole = 0, last = 0;
+  {
+    ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
+    whole = last = recording.counts().samples;
+  }
+  ASSERT_GT(whole, 0u);
+  size_t read = 0;
+  for (auto size = static_cast<off_t>(std::filesystem::file_size(file)); size-- > 0;) {
+    ASSERT_EQ(truncate(file.c_str(), size), 0);
+    const absl::StatusOr<Recording> recording = Recording::Open(file);
+    if (!recording.ok()) {
+      EXPECT_THAT(std::string(recording.status().message()), ::testing::HasSubstr(file)) << size;
+      continue;
+    }
+    ++read;
+    const uint64_t samples = recording->counts().samples;
+    EXPECT_LE(samples, last) << size;
+    last = samples;
+    EXPECT_TRUE(samples == whole || recording->was_killed() || !recording->damage().empty()) << size;
+    const absl::StatusOr<Profile> profile = BuildProfile(*recording, {});
+    ASSERT_OK(profile.status());
+    uint64_t taken = 0;
+    for (const Conservation& event : profile->conservation) taken += event.taken;
+    EXPECT_EQ(taken, samples) << size;
+  }
+  EXPECT_GT(read, 100u);
+  EXPECT_EQ(last, 0u);
 }
 
 TEST_F(LiveRecordTest, ACommandThatCannotRunTouchesNoFile) {
