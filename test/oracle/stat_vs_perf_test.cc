@@ -108,5 +108,13 @@ TEST_F(StatVsPerf, AProcessIsCountedUntilItsEnd) {
   EXPECT_GE(Columns(run.out, 1, 4)["page-faults"], 2000);
 }
 
+TEST_F(StatVsPerf, CtrlCPrintsWhatWasCountedUntilThen) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  const CommandResult run = RunCommand(tree_.root(), "timeout --preserve-status -s INT 0.7 '" + ToolPath() +
+                                                         "' stat --csv -o - -e cpu-clock -a");
+  EXPECT_EQ(run.exit_code, 0) << run;
+  EXPECT_GE(Columns(run.out, 1, 4)["cpu-clock"], 0.1e9) << run;
+}
+
 }  // namespace
 }  // namespace ksamp::testing
