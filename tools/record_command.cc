@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ksamp record: options in, one Recorder, what happened in the last line.
-#include <sys/wait.h>
-
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cmath>
@@ -16,6 +14,7 @@
 #include "tools/diagnostics.h"
 #include "tools/option_values.h"
 #include "tools/recording_signals.h"
+#include "tools/target_options.h"
 
 namespace ksamp {
 namespace {
@@ -62,10 +61,6 @@ std::string SummaryLine(const RecordSummary& summary) {
   return line;
 }
 
-int ExitCodeOf(int wait_status) {
-  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 class RecordCommand : public Command {
  public:
   std::string_view name() const override { return "record"; }
@@ -85,23 +80,20 @@ class RecordCommand : public Command {
 
  private:
   absl::StatusOr<RecordOptions> Options(const World& world, const std::vector<std::string>& command) const;
-  absl::Status TargetOptions(RecordOptions& options) const;
   absl::Status RateAndSizeOptions(RecordOptions& options) const;
   int ExplainOpenFailure(World& world, const absl::Status& status, bool has_command) const;
 
-  bool all_cpus_ = false, exclude_self_ = false, quiet_ = false, no_kernel_symbols_ = false;
-  std::string cpus_, pids_, tids_, call_graph_, output_ = "ksamp.data", duration_, delay_, max_size_,
-                                                ring_size_, clockid_, nmi_watchdog_ = "on";
+  TargetOptions target_;
+  bool exclude_self_ = false, quiet_ = false, no_kernel_symbols_ = false;
+  std::string call_graph_, output_ = "ksamp.data", duration_, delay_, max_size_, ring_size_, clockid_,
+                           nmi_watchdog_ = "on";
   std::vector<std::string> events_;
   std::optional<uint64_t> frequency_, period_;
   int zstd_level_ = 0;
 };
 
 void RecordCommand::AddOptions(CLI::App& app) {
-  app.add_flag("-a,--all-cpus", all_cpus_, "the whole machine; alone, until Ctrl-C or --duration");
-  app.add_option("-C,--cpu", cpus_, "these CPUs: 0-3,8");
-  app.add_option("-p,--pid", pids_, "these processes, with all their threads: 4711,4712");
-  app.add_option("-t,--tid", tids_, "these threads");
+  target_.AddTo(app);
   app.add_option("-e,--event", events_, "what to sample; may be repeated. Default: cycles, or the CPU clock");
   app.add_option("-F,--freq", frequency_, "samples per second, held by changing the period");
   app.add_option("-c,--count", period_, "one sample every so many events");
@@ -129,20 +121,6 @@ void RecordCommand::AddOptions(CLI::App& app) {
   app.add_flag("-q,--quiet", quiet_, "say nothing unless it fails");
 }
 
-absl::Status RecordCommand::TargetOptions(RecordOptions& options) const {
-  options.system_wide = all_cpus_;
-  if (!cpus_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.cpus, ParseNumberList(cpus_));
-  }
-  if (!pids_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.pids, ParseNumberList(pids_));
-  }
-  if (!tids_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.tids, ParseNumberList(tids_));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status RecordCommand::RateAndSizeOptions(RecordOptions& options) const {
   options.frequency = frequency_;
   options.period = period_;
@@ -165,7 +143,7 @@ absl::Status RecordCommand::RateAndSizeOptions(RecordOptions& options) const {
 absl::StatusOr<RecordOptions> RecordCommand::Options(const World& world,
                                                      const std::vector<std::string>& command) const {
   RecordOptions options;
-  KSAMP_RETURN_IF_ERROR(TargetOptions(options));
+  KSAMP_RETURN_IF_ERROR(target_.Fill(options));
   KSAMP_RETURN_IF_ERROR(RateAndSizeOptions(options));
   options.command = command;
   options.events = events_;
@@ -196,8 +174,7 @@ int RecordCommand::Run(World& world, const std::vector<std::string>& command_wor
   const bool has_command = !command_words.empty();
   absl::StatusOr<RecordOptions> options = Options(world, command_words);
   if (!options.ok()) return Fail(world, options.status(), kExitUsage, "Try: ksamp record --help");
-  const bool has_target = all_cpus_ || !cpus_.empty() || !pids_.empty() || !tids_.empty() || has_command;
-  if (!has_target) {
+  if (!target_.any() && !has_command) {
     Say(world,
         "record: nothing to record: name a command, or -a, -C, -p, -t.\nTry: ksamp record -a sleep 10");
     return kExitUsage;

@@ -17,16 +17,13 @@
 #include "tools/diagnostics.h"
 #include "tools/option_values.h"
 #include "tools/recording_signals.h"
+#include "tools/target_options.h"
 
 namespace ksamp {
 namespace {
 
 constexpr unsigned kMaxRuns = 100'000;
 constexpr unsigned kShortestIntervalMs = 10;
-
-int ExitCodeOf(int wait_status) {
-  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
 
 class StatCommand : public Command {
  public:
@@ -53,19 +50,17 @@ class StatCommand : public Command {
   void Show(const std::vector<CountResult>& runs, const std::string& target, std::ostream& out) const;
   int CountAndShow(World& world, const CountOptions& options, std::ostream& out);
 
-  bool all_cpus_ = false, per_cpu_ = false, per_thread_ = false, csv_ = false, json_ = false,
-       no_inherit_ = false, append_ = false, header_written_ = false;
-  std::string cpus_, pids_, tids_, output_, duration_;
+  TargetOptions target_;
+  bool per_cpu_ = false, per_thread_ = false, csv_ = false, json_ = false, no_inherit_ = false,
+       append_ = false, header_written_ = false;
+  std::string output_, duration_;
   std::vector<std::string> events_;
   unsigned repeat_ = 1, interval_ms_ = 0;
   std::optional<CountResult> before_;  // the interval before
 };
 
 void StatCommand::AddOptions(CLI::App& app) {
-  app.add_flag("-a,--all-cpus", all_cpus_, "the whole machine; alone, until Ctrl-C or --duration");
-  app.add_option("-C,--cpu", cpus_, "these CPUs: 0-3,8");
-  app.add_option("-p,--pid", pids_, "these processes, with all their threads: 4711,4712");
-  app.add_option("-t,--tid", tids_, "these threads");
+  target_.AddTo(app);
   app.add_option("-e,--event", events_, "what to count; may be repeated. ksamp list shows what there is");
   app.add_option("-r,--repeat", repeat_, "run the command so many times: mean, deviation, confidence")
       ->check(CLI::Range(1u, kMaxRuns));
@@ -84,16 +79,7 @@ void StatCommand::AddOptions(CLI::App& app) {
 absl::StatusOr<CountOptions> StatCommand::Options(const World& world,
                                                   const std::vector<std::string>& command) const {
   CountOptions options;
-  options.system_wide = all_cpus_;
-  if (!cpus_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.cpus, ParseNumberList(cpus_));
-  }
-  if (!pids_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.pids, ParseNumberList(pids_));
-  }
-  if (!tids_.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(options.tids, ParseNumberList(tids_));
-  }
+  KSAMP_RETURN_IF_ERROR(target_.Fill(options));
   if (!duration_.empty()) {
     KSAMP_ASSIGN_OR_RETURN(options.duration, ParseDuration(duration_));
   }
@@ -107,9 +93,9 @@ absl::StatusOr<CountOptions> StatCommand::Options(const World& world,
     return absl::InvalidArgumentError("stat: -r runs a command several times: name one, and no -I");
   if (csv_ && json_) return absl::InvalidArgumentError("stat: --csv and --json exclude each other");
   if (append_ && output_.empty()) return absl::InvalidArgumentError("stat: --append needs -o FILE");
-  if (per_cpu_ && !all_cpus_ && cpus_.empty())
+  if (per_cpu_ && !target_.whole_cpus())
     return absl::InvalidArgumentError("stat: -A counts CPU by CPU: add -a or -C");
-  if (per_thread_ && pids_.empty() && tids_.empty())
+  if (per_thread_ && !target_.threads())
     return absl::InvalidArgumentError("stat: --per-thread needs -p or -t");
   if ((per_cpu_ || per_thread_) && repeat_ > 1)
     return absl::InvalidArgumentError("stat: -A and --per-thread are of one run, not of several");
@@ -120,10 +106,10 @@ std::string StatCommand::Target(const std::vector<std::string>& command) const {
   std::string words;
   for (const std::string& word : command) StrAppend(&words, words.empty() ? "" : " ", word);
   const std::string during = words.empty() ? "" : StrCat(" during '", words, "'");
-  if (all_cpus_) return "the whole machine" + during;
-  if (!cpus_.empty()) return StrCat("CPU ", cpus_, during);
-  if (!pids_.empty()) return StrCat("process ", pids_, during);
-  if (!tids_.empty()) return StrCat("thread ", tids_, during);
+  if (target_.all_cpus) return "the whole machine" + during;
+  if (!target_.cpus.empty()) return StrCat("CPU ", target_.cpus, during);
+  if (!target_.pids.empty()) return StrCat("process ", target_.pids, during);
+  if (!target_.tids.empty()) return StrCat("thread ", target_.tids, during);
   return StrCat("'", words, "'");
 }
 
@@ -195,7 +181,7 @@ int StatCommand::CountAndShow(World& world, const CountOptions& options, std::os
 int StatCommand::Run(World& world, const std::vector<std::string>& command_words) {
   const absl::StatusOr<CountOptions> options = Options(world, command_words);
   if (!options.ok()) return Fail(world, options.status(), kExitUsage, "Try: ksamp stat --help");
-  if (command_words.empty() && !all_cpus_ && cpus_.empty() && pids_.empty() && tids_.empty()) {
+  if (command_words.empty() && !target_.any()) {
     Say(world, "stat: nothing to count: name a command, or -a, -C, -p, -t.\nTry: ksamp stat -a sleep 10");
     return kExitUsage;
   }

@@ -18,9 +18,9 @@
 #include "lib/event/attr_builder.h"
 #include "lib/os/event_catalog.h"
 #include "lib/os/perf_kernel.h"
-#include "lib/os/proc_fs.h"
 #include "lib/os/sys_fs.h"
 #include "lib/recorder/open_failure.h"
+#include "lib/recorder/targets.h"
 #include "lib/recorder/workload.h"
 
 namespace ksamp {
@@ -96,7 +96,6 @@ class KernelCounters : public Counters {
 
   absl::Status PrepareCommand();
   absl::Status ChoosePlaces();
-  absl::Status AddThreads();
   absl::Status ChooseEvents();
   absl::Status OpenAll();
   void OpenEvent(OpenedEvent& event);
@@ -149,34 +148,14 @@ absl::Status KernelCounters::ChoosePlaces() {
     places_ = {{workload_->pid(), -1}};
     return absl::OkStatus();
   }
-  if (!whole_cpus()) return AddThreads();
-  KSAMP_ASSIGN_OR_RETURN(const std::vector<int> online, OnlineCpus(options_.sys_root));
-  for (const int cpu : options_.system_wide ? online : options_.cpus) {
-    if (!std::binary_search(online.begin(), online.end(), cpu)) {
-      return WithFailure(absl::NotFoundError(StrCat("count on CPU ", cpu, ": it is not online (online: ",
-                                                    FormatCpuList(online), ")")),
-                         OpenFailure::kNoSuchCpu);
-    }
-    places_.push_back({-1, cpu});
+  if (whole_cpus()) {
+    KSAMP_ASSIGN_OR_RETURN(const std::vector<int> cpus,
+                           TargetCpus("count", options_.cpus, options_.sys_root));
+    for (const int cpu : cpus) places_.push_back({-1, cpu});
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
-
-absl::Status KernelCounters::AddThreads() {
-  std::vector<pid_t> tids = options_.tids;
-  if (!options_.pids.empty()) {
-    KSAMP_ASSIGN_OR_RETURN(const ProcFs proc, ProcFs::Open(options_.proc_root));
-    for (const pid_t pid : options_.pids) {
-      const std::vector<pid_t> threads = proc.Threads(pid);
-      if (threads.empty()) {
-        return WithFailure(absl::NotFoundError(StrCat("count process ", pid, ": there is no such process")),
-                           OpenFailure::kNoSuchProcess);
-      }
-      tids.insert(tids.end(), threads.begin(), threads.end());
-    }
-  }
-  std::sort(tids.begin(), tids.end());
-  tids.erase(std::unique(tids.begin(), tids.end()), tids.end());
+  KSAMP_ASSIGN_OR_RETURN(const std::vector<pid_t> tids,
+                         TargetThreads("count", options_.pids, options_.tids, options_.proc_root));
   for (const pid_t tid : tids) places_.push_back({tid, -1});
   return absl::OkStatus();
 }

@@ -31,6 +31,7 @@
 #include "lib/recorder/recording_output.h"
 #include "lib/recorder/session.h"
 #include "lib/recorder/synthesizer.h"
+#include "lib/recorder/targets.h"
 #include "lib/recorder/workload.h"
 
 namespace ksamp {
@@ -185,29 +186,12 @@ absl::Status KernelRecorder::PrepareCommand() {
 }
 
 absl::Status KernelRecorder::ChooseTargets() {
-  KSAMP_ASSIGN_OR_RETURN(const std::vector<int> online, OnlineCpus(options_.sys_root));
-  cpus_ = options_.cpus.empty() ? online : options_.cpus;
-  // A CPU beyond the last one is EINVAL to the kernel, like every other mistake: it must be told here.
-  for (const int cpu : cpus_) {
-    if (std::binary_search(online.begin(), online.end(), cpu)) continue;
-    return WithFailure(absl::NotFoundError(StrCat(
-                           "record CPU ", cpu, ": it is not online (online: ", FormatCpuList(online), ")")),
-                       OpenFailure::kNoSuchCpu);
+  KSAMP_ASSIGN_OR_RETURN(cpus_, TargetCpus("record", options_.cpus, options_.sys_root));
+  if (own_command()) {
+    tids_ = {workload_->pid()};
+    return absl::OkStatus();
   }
-  if (own_command()) tids_ = {workload_->pid()};
-  if (options_.pids.empty() && options_.tids.empty()) return absl::OkStatus();
-  KSAMP_ASSIGN_OR_RETURN(const ProcFs proc, ProcFs::Open(options_.proc_root));
-  tids_ = options_.tids;
-  for (const pid_t pid : options_.pids) {
-    const std::vector<pid_t> threads = proc.Threads(pid);
-    if (threads.empty()) {
-      return WithFailure(absl::NotFoundError(StrCat("record process ", pid, ": there is no such process")),
-                         OpenFailure::kNoSuchProcess);
-    }
-    tids_.insert(tids_.end(), threads.begin(), threads.end());
-  }
-  std::sort(tids_.begin(), tids_.end());
-  tids_.erase(std::unique(tids_.begin(), tids_.end()), tids_.end());
+  KSAMP_ASSIGN_OR_RETURN(tids_, TargetThreads("record", options_.pids, options_.tids, options_.proc_root));
   return absl::OkStatus();
 }
 

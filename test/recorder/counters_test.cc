@@ -163,8 +163,7 @@ TEST_F(CountersTest, AnOfflineCpuAndAMissingProcessAreTold) {
   CountOptions options = WholeMachine("cycles");
   options.system_wide = false;
   options.cpus = {7};
-  EXPECT_THAT(Count(options).status(),
-              StatusIs(_, HasSubstr("count on CPU 7: it is not online (online: 0-1)")));
+  EXPECT_THAT(Count(options).status(), StatusIs(_, HasSubstr("count CPU 7: it is not online (online: 0-1)")));
   options.cpus.clear();
   tree.Write("proc/self/status", "");
   options.pids = {4711};
