@@ -2,10 +2,11 @@
 // Counters: how often events happened, without samples.
 //
 //   CountOptions options;
-//   options.command = {"make", "-j8"};                      // or system_wide, cpus, pids, tids
+//   options.command = {"make", "-j8"};            // or system_wide, cpus, pids, tids
 //   absl::StatusOr<std::unique_ptr<Counters>> counters = Counters::Open(options);
-//   absl::StatusOr<CountResult> result = (*counters)->Run();     // until the command's end, the duration or
-//   RequestStop() for (const EventCount& event : result->events)
+//   // Until the command's end, the duration or RequestStop():
+//   absl::StatusOr<CountResult> result = (*counters)->Run();
+//   for (const EventCount& event : result->events)
 //     std::cout << event.name << " " << event.value << "\n";
 //
 // Around a region of the own process:

@@ -5,7 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/str_cat.h"
@@ -69,12 +74,76 @@ bool IsReturnBehindTheEnd(const Line& perf, const Line& ksamp) {
          (perf.end.starts_with("+0x0 (") || perf.symbol == "[unknown]");
 }
 
-// In the middle of exec the kernel has the new program's address space already, and the stack still tells of
-// the old program's: perf looks there. A stripped program's function has no name in either.
-bool IsOfTheProgramBeforeExec(const Line& perf, const Line& ksamp) {
-  const bool may_be_exec = perf.symbol == "[unknown]" || perf.symbol.find("exec") != std::string::npos;
-  return perf.start.starts_with('\t') && may_be_exec && ksamp.symbol == "[unknown]" &&
-         ksamp.end == " ([unknown])";
+// What perf itself recorded of processes: who forked from whom, when it exec'ed, what was mapped.
+class PerfMappings {
+ public:
+  // Of `perf script --show-task-events --show-mmap-events`.
+  explicit PerfMappings(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) Add(line);
+  }
+
+  // Whether a process has something at `address`, of its present program: perf keeps what was mapped before
+  // an exec, and names addresses by it.
+  bool Has(int pid, double time, uint64_t address) const {
+    const auto process = events_.find(pid);
+    if (process == events_.end()) return true;  // There before the recording: nothing is proved.
+    bool known = false, mapped = false;
+    for (const Event& event : process->second) {
+      if (event.time > time) break;
+      known |= event.what != 'M';
+      if (event.what == 'F') mapped = Has(event.parent, event.time, address);
+      if (event.what == 'E') mapped = false;
+      if (event.what == 'M') mapped |= event.start <= address && address - event.start < event.size;
+    }
+    return mapped || !known;
+  }
+
+ private:
+  struct Event {
+    char what;  // fork, exec, mapping
+    double time;
+    int parent = 0;
+    uint64_t start = 0, size = 0;
+  };
+
+  void Add(const std::string& line) {
+    const size_t record = line.find(" PERF_RECORD_");
+    if (record == std::string::npos) return;
+    const size_t clock = line.rfind(' ', record - 1);
+    Event event{.what = 0, .time = std::strtod(line.c_str() + clock, nullptr)};
+    const char* const text = line.c_str() + record;
+    int pid = 0, tid = 0;
+    if (std::sscanf(text, " PERF_RECORD_FORK(%d:%d):(%d", &pid, &tid, &event.parent) == 3) {
+      event.what = pid == event.parent ? '\0' : 'F';
+    } else if (std::sscanf(text, " PERF_RECORD_MMAP2 %d/%*d: [0x%" SCNx64 "(0x%" SCNx64 ")", &pid,
+                           &event.start, &event.size) == 3) {
+      event.what = 'M';
+    } else if (line.find("PERF_RECORD_COMM exec: ") != std::string::npos) {
+      pid = std::atoi(line.c_str() + line.rfind(':') + 1);
+      event.what = 'E';
+    }
+    if (event.what != '\0') events_[pid].push_back(event);
+  }
+
+  std::map<int, std::vector<Event>> events_;
+};
+
+// The thread and time of a sample's first line: "COMM TID [CPU] TIME: …".
+std::pair<int, double> ThreadAndTime(const std::string& line) {
+  const size_t cpu = line.find(" [");
+  if (cpu == std::string::npos) return {0, 0};
+  const size_t tid = line.rfind(' ', cpu - 1), time = line.find("] ", cpu);
+  return {std::atoi(line.c_str() + tid), std::strtod(line.c_str() + time + 1, nullptr)};
+}
+
+// perf names an address by a mapping that the process's exec has ended.
+bool IsOfTheProgramBeforeExec(const PerfMappings& mappings, const std::string& sample, const Line& perf,
+                              const Line& ksamp) {
+  constexpr double kRounding = 1e-6;
+  if (!perf.start.starts_with('\t') || ksamp.symbol != "[unknown]" || ksamp.end != " ([unknown])")
+    return false;
+  const auto [thread, time] = ThreadAndTime(sample);
+  return !mappings.Has(thread, time + kRounding, std::strtoull(ksamp.start.c_str(), nullptr, 16));
 }
 
 // Of a memfd perf shows the offset: a frame's address and nothing else.
@@ -94,10 +163,11 @@ struct Differences {
 
 // How many lines of each kind differ.
 Differences Compare(const std::vector<std::string>& perf, const std::vector<std::string>& ksamp,
-                    const std::string& folder) {
+                    const PerfMappings& mappings, const std::string& folder) {
   Normaliser normaliser(folder);
   Differences found;
   size_t k = 0;
+  std::string sample;
   for (size_t p = 0; p < perf.size(); ++p, ++k) {
     // A chain with an unknown context marker in it: perf shows none of it.
     if (perf[p].empty() && k < ksamp.size() && !ksamp[k].empty() && p > 0 && !perf[p - 1].starts_with('\t')) {
@@ -105,12 +175,13 @@ Differences Compare(const std::vector<std::string>& perf, const std::vector<std:
       ++found.chains_not_shown;
     }
     const std::string ours = k < ksamp.size() ? ksamp[k] : "(nothing)";
+    if (!perf[p].empty() && !perf[p].starts_with('\t')) sample = perf[p];
     if (perf[p] == ours) continue;
     const Line by_perf = normaliser.Normal(perf[p]), by_ksamp = normaliser.Normal(ours);
     if (by_perf.Text() == by_ksamp.Text() || IsInMemfd(by_perf, by_ksamp)) continue;
     if (IsReturnBehindTheEnd(by_perf, by_ksamp)) {
       ++found.behind_the_end;
-    } else if (IsOfTheProgramBeforeExec(by_perf, by_ksamp)) {
+    } else if (IsOfTheProgramBeforeExec(mappings, sample, by_perf, by_ksamp)) {
       ++found.before_exec;
     } else if (++found.others <= 10) {
       StrAppend(&found.first, "perf:  ", perf[p], "\nksamp: ", ours, "\n");
@@ -160,7 +231,10 @@ TEST_P(SameText, LineForLine) {
 
   const std::vector<std::string> perf = Lines(by_perf.out), ksamp = Lines(by_ksamp.out);
   ASSERT_GE(perf.size(), 100u) << by_perf;
-  const Differences differences = Compare(perf, ksamp, tree.root());
+  const CommandResult records = RunCommand(
+      tree.root(), "perf script --show-task-events --show-mmap-events -i r.data | grep PERF_RECORD_");
+  const PerfMappings mappings(Lines(records.out));
+  const Differences differences = Compare(perf, ksamp, mappings, tree.root());
   EXPECT_EQ(differences.others, 0u) << "of " << perf.size() << " lines; the first:\n" << differences.first;
   EXPECT_LE(differences.behind_the_end * 20, perf.size());
   EXPECT_LE(differences.before_exec * 200, perf.size());
