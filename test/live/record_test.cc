@@ -213,7 +213,11 @@ TEST_F(LiveRecordTest, ALinkIsNotFollowed) {
 
 TEST_F(LiveRecordTest, TenThousandASecondLoseNothing) {
   KSAMP_REQUIRE(CanSampleSystemWide());
-  ASSERT_EQ(Shell(record + "-a -F 10000 sleep 2"), 0);
+  // Every CPU is busy: an idle one takes fewer samples, as its timer sleeps too.
+  const std::string busy = "timeout 2 sh -c 'while :; do :; done' & ";
+  const std::string load = "i=0; while [ $i -lt $(nproc) ]; do " + busy + "i=$((i+1)); done; wait";
+  ASSERT_EQ(Shell(StrCat("cat > ", tree.Path("load.sh"), " <<'END'\n", load, "\nEND\n")), 0);
+  ASSERT_EQ(Shell(StrCat(record, "-a -F 10000 sh ", tree.Path("load.sh"))), 0);
   ASSERT_OK_AND_ASSIGN(const Recording recording, Recording::Open(file));
   EXPECT_EQ(recording.counts().lost, 0u);
   EXPECT_EQ(recording.counts().lost_samples, 0u);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,7 +76,18 @@ TEST_F(ReportLines, ImagesThroughHead) {
 TEST_F(ReportLines, SymbolsThroughHeadShowRows) {
   const CommandResult result = Typed("ksamp report -l | head");
   ExpectQuiet(result);
-  EXPECT_THAT(Lines(result.out).back(), MatchesRegex("[0-9]+ +[0-9.e-]+ +[^ ]+ +[^ ]+ +.*")) << result;
+  // As opreport: the columns of image and application are there where they tell something.
+  const std::vector<std::string> lines = Lines(result.out);
+  const auto header = std::find_if(lines.begin(), lines.end(),
+                                   [](const std::string& line) { return line.starts_with("samples  %  "); });
+  ASSERT_NE(header, lines.end()) << result;
+  ASSERT_GT(lines.end() - header, 1) << result;
+  std::string row = "[0-9]+ +[0-9.e-]+";
+  for (const char* column : {" image name ", " app name "})
+    if (header->find(column) != std::string::npos) row += " +[^ ]+";
+  EXPECT_THAT(*header, ::testing::EndsWith(" symbol name")) << result;
+  for (auto line = header + 1; line != lines.end(); ++line)
+    EXPECT_THAT(*line, MatchesRegex(row + " +[^ ].*")) << result;
 }
 
 TEST_F(ReportLines, GrepForANameInTheFirstHundred) {
