@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <map>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "lib/base/str_cat.h"
 #include "lib/base/text.h"
@@ -288,15 +290,20 @@ void CountTable::WriteJson(const CountMoment& moment, std::ostream& out) const {
 }
 
 std::vector<std::string> CountTable::Notes() const {
-  std::vector<std::string> notes = runs_.front().notes;
+  std::vector<std::string> notes;
   std::map<std::string, std::string> events_of_cause;
+  std::set<std::pair<std::string, std::string>> told;  // cause and event, once for all runs
   bool turns = false;
-  for (const EventCount& event : runs_.front().events) {
-    if (!event.missing.empty()) {
-      std::string& names = events_of_cause[event.missing];
-      StrAppend(&names, names.empty() ? "" : ", ", event.name);
+  for (const CountResult& run : runs_) {
+    for (const std::string& note : run.notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    for (const EventCount& event : run.events) {
+      if (!event.missing.empty() && told.emplace(event.missing, event.name).second) {
+        std::string& names = events_of_cause[event.missing];
+        StrAppend(&names, names.empty() ? "" : ", ", event.name);
+      }
+      turns |= event.missing.empty() && event.running < event.enabled;
     }
-    turns |= event.missing.empty() && event.running < event.enabled;
   }
   for (const auto& [cause, names] : events_of_cause) notes.push_back(StrCat(names, ": ", cause, "."));
   if (turns)

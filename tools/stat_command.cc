@@ -3,8 +3,6 @@
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <fstream>
 #include <ostream>
 
 #include "ksamp/counters.h"
@@ -15,6 +13,7 @@
 #include "tools/commands.h"
 #include "tools/count_text.h"
 #include "tools/diagnostics.h"
+#include "tools/fd_stream.h"
 #include "tools/option_values.h"
 #include "tools/recording_signals.h"
 #include "tools/target_options.h"
@@ -164,10 +163,14 @@ int StatCommand::CountAndShow(World& world, const CountOptions& options, std::os
       if (failure == OpenFailure::kCommandNotExecutable) exit_code = 126;
       return Fail(world, result.status(), exit_code, RemedyFor(failure));
     }
-    const std::optional<int> status = result->command_status;
+    // Ctrl-C ends the row of runs too, also where it reached the command first.
+    const std::optional<int>& status = result->command_status;
+    const bool killed = status && WIFSIGNALED(*status) && !result->command_ended_at_limit;
+    const bool over = result->stop_requested || killed;
     runs.push_back(*std::move(result));
-    if (status && WIFSIGNALED(*status)) break;  // Ctrl-C ends the row of runs too.
+    if (over) break;
   }
+  if (runs.size() < repeat_) Say(world, StrCat("stopped after ", runs.size(), " of ", repeat_, " runs."));
   Show(runs, Target(options.command), out);
   // CSV and JSON carry the reasons themselves, and may share stderr with these sentences.
   if (!csv_ && !json_) {
@@ -187,12 +190,12 @@ int StatCommand::Run(World& world, const std::vector<std::string>& command_words
   }
   if (output_.empty()) return CountAndShow(world, *options, *world.err);
   if (output_ == "-") return CountAndShow(world, *options, *world.out);
-  std::ofstream file(output_, append_ ? std::ios::app : std::ios::trunc);
-  if (!file) return Fail(world, ErrnoStatus(errno, StrCat("open ", output_)), kExitOwnFailure);
+  const absl::StatusOr<UniqueFd> fd = append_ ? AppendToOutputFile(output_) : CreateOutputFile(output_);
+  if (!fd.ok()) return Fail(world, fd.status(), kExitOwnFailure);
+  FdStream file(fd->get(), output_);
   const int exit_code = CountAndShow(world, *options, file);
-  file.flush();
-  if (!file) return Fail(world, ErrnoStatus(errno, StrCat("write ", output_)), kExitOwnFailure);
-  return exit_code;
+  const absl::Status written = FlushStatus(file);
+  return written.ok() ? exit_code : Fail(world, written, kExitOwnFailure);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct CountOptions {
   std::vector<std::string> events;
   bool inherit = true;  // children of the command, later threads of a process
   std::optional<std::chrono::nanoseconds> duration;
-  // Every so often Run hands the counts so far to `on_interval`.
+  // Every so often, and once at the end, Run hands the counts so far to `on_interval`.
   std::optional<std::chrono::nanoseconds> interval;
   std::string proc_root = "/proc", sys_root = "/sys";
 };
@@ -88,6 +88,7 @@ struct CountResult {
   std::chrono::nanoseconds user{0}, system{0};  // CPU time of the command and its children, once it has ended
   std::optional<int> command_status;            // wait(2) status
   bool command_ended_at_limit = false;  // the duration was over first, and the command was asked to end
+  bool stop_requested = false;          // RequestStop() ended it
   std::vector<std::string> notes;       // what was degraded and why, whole sentences
 };
 

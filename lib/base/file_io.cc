@@ -70,11 +70,23 @@ absl::StatusOr<UniqueFd> OpenForReading(const std::string& path) {
   return fd;
 }
 
-absl::StatusOr<UniqueFd> CreateOutputFile(const std::string& path) {
-  const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+namespace {
+
+absl::StatusOr<UniqueFd> OpenOutputFile(const std::string& path, int keep) {
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | keep;
   UniqueFd fd(static_cast<int>(Retry([&] { return open(path.c_str(), flags, 0600); })));
   if (!fd) return ErrnoStatus(errno, StrCat("create ", path));
   return fd;
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> CreateOutputFile(const std::string& path) {
+  return OpenOutputFile(path, O_TRUNC);
+}
+
+absl::StatusOr<UniqueFd> AppendToOutputFile(const std::string& path) {
+  return OpenOutputFile(path, O_APPEND);
 }
 
 absl::StatusOr<UniqueFd> CreateScratchFile(const std::string& name) {

@@ -30,6 +30,8 @@ absl::StatusOr<UniqueFd> OpenForReading(const std::string& path);
 // A new or truncated file of ours for writing and reading: 0600, never through a symbolic link. Devices and
 // FIFOs that exist (`-o /dev/null`) are opened as they are.
 absl::StatusOr<UniqueFd> CreateOutputFile(const std::string& path);
+// The same, but what is in the file stays, and writes go behind it.
+absl::StatusOr<UniqueFd> AppendToOutputFile(const std::string& path);
 // An unlinked scratch file: memory (memfd) by name `name`.
 absl::StatusOr<UniqueFd> CreateScratchFile(const std::string& name);
 // An unlinked scratch file on disk, in $TMPDIR or /var/tmp, for what may not fit in memory.

@@ -100,6 +100,8 @@ class KernelCounters : public Counters {
   absl::Status OpenAll();
   void OpenEvent(OpenedEvent& event);
   absl::Status OpenIn(OpenedEvent& event, const Place& place);
+  size_t IndexOf(const OpenedEvent& event) const { return static_cast<size_t>(&event - events_.data()); }
+  void NoteSkipped(const Place& place);
   bool RetryInUserSpace(OpenedEvent& event, const absl::Status& status);
   absl::Status FirstFailure() const;
   AttrOptions CountingOptions() const;
@@ -212,7 +214,7 @@ absl::Status KernelCounters::FirstFailure() const {
 }
 
 void KernelCounters::OpenEvent(OpenedEvent& event) {
-  absl::Status status;
+  absl::Status status, skipped;
   for (size_t i = 0; i < places_.size() && status.ok(); ++i) {
     const bool elsewhere =
         !event.cpus.empty() && places_[i].cpu >= 0 &&
@@ -222,12 +224,16 @@ void KernelCounters::OpenEvent(OpenedEvent& event) {
     if (!status.ok() && RetryInUserSpace(event, status)) status = OpenIn(event, places_[i]);
     const int error = StatusErrno(status);
     // A CPU that went offline, a thread that ended: the others count.
-    if ((error == ENODEV || error == ESRCH) && places_.size() > 1) status = absl::OkStatus();
+    if (error != ENODEV && error != ESRCH) continue;
+    skipped = std::exchange(status, absl::OkStatus());
+    if (event.leader == IndexOf(event)) NoteSkipped(places_[i]);
   }
   if (status.ok() && !event.fds.empty()) return;
+  if (status.ok()) status = skipped;  // It is nowhere: that is the reason.
   if (status.ok())
-    status = WithFailure(absl::NotFoundError(StrCat("open ", event.count.name, ": nothing to count it on")),
-                         OpenFailure::kNoSuchProcess);
+    status = WithFailure(
+        absl::NotFoundError(StrCat("open ", event.count.name, ": its CPUs are not among those counted")),
+        OpenFailure::kNotSupported);
   const std::string prefix = StrCat("open ", event.count.spec.name, ": ");
   event.count.missing = MessageOf(status);
   if (event.count.missing.starts_with(prefix)) event.count.missing.erase(0, prefix.size());
@@ -235,6 +241,12 @@ void KernelCounters::OpenEvent(OpenedEvent& event) {
   event.count.places.clear();
   event.fds.clear();
   failures_.push_back(std::move(status));
+}
+
+void KernelCounters::NoteSkipped(const Place& place) {
+  std::string note = place.cpu >= 0 ? StrCat("CPU ", place.cpu, " went offline and is not counted.")
+                                    : StrCat("Thread ", place.tid, " has ended and is not counted.");
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
 }
 
 absl::Status KernelCounters::OpenIn(OpenedEvent& event, const Place& place) {
@@ -379,6 +391,8 @@ absl::StatusOr<CountResult> KernelCounters::Run(const std::function<void(const C
     next += *options_.interval;
   }
   KSAMP_ASSIGN_OR_RETURN(CountResult result, Stop());
+  result.stop_requested = stop_requested_;
+  if (options_.interval && on_interval) on_interval(result);  // The rest, so that the intervals add up.
   if (!workload_ || result.command_status) return result;
   result.command_ended_at_limit = !stop_requested_;
   workload_->Signal(SIGTERM);

@@ -61,9 +61,9 @@ OpenVerdict ExplainAbsent(int error, const perf_event_attr& attr) {
   if (!IsHardware(attr)) return {OpenFailure::kNoSuchEvent, "the kernel has no such event"};
   if (error == ENODEV)
     return {OpenFailure::kNoPmu,
-            "this machine has no hardware counters for it (a virtual machine?), or the CPU is "
+            "this machine has no hardware counters (a virtual machine?), or the CPU is "
             "offline"};
-  return {OpenFailure::kNoPmu, "this machine has no hardware counters for it (a virtual machine?)"};
+  return {OpenFailure::kNoPmu, "this machine has no hardware counters (a virtual machine?)"};
 }
 
 OpenVerdict ExplainBusy(const OpenCircumstances& around) {

@@ -68,6 +68,16 @@ TEST(CreateOutputFile, IsOursAloneAndReplacesTheOld) {
   EXPECT_EQ(file.st_mode & 0777u, 0600u);
 }
 
+TEST(AppendToOutputFile, KeepsWhatIsThereAndFollowsNoLink) {
+  TempTree tree;
+  const std::string path = tree.Write("old", "one"), link = tree.Path("link");
+  ASSERT_OK_AND_ASSIGN(UniqueFd fd, AppendToOutputFile(path));
+  ASSERT_OK(WriteAll(fd.get(), AsBytes("two"), path));
+  EXPECT_THAT(ReadFile(path), IsOkAndHolds("onetwo"));
+  ASSERT_EQ(symlink(path.c_str(), link.c_str()), 0);
+  EXPECT_EQ(StatusErrno(AppendToOutputFile(link).status()), ELOOP);
+}
+
 TEST(CreateOutputFile, FollowsNoLink) {
   TempTree tree;
   const std::string victim = tree.Write("victim", "keep me"), link = tree.Symlink("link", victim);

@@ -63,7 +63,14 @@ std::vector<std::string> Texts(const PerfDataBuilder& builder, const ProfileOpti
     texts.push_back(Text(*stream, sample));
     return true;
   });
-  for (const Conservation& sum : stream->conservation()) EXPECT_TRUE(sum.Holds());
+  uint64_t counted = 0, taken = 0;
+  for (const Conservation& sum : stream->conservation()) {
+    EXPECT_TRUE(sum.Holds());
+    counted += sum.counted;
+    taken += sum.taken;
+  }
+  EXPECT_EQ(counted, texts.size());
+  EXPECT_EQ(taken, recording->counts().samples);
   return texts;
 }
 
@@ -98,6 +105,21 @@ TEST(SampleStreamTest, ComesInOrderOfTimeWithTheNameOfThatTime) {
   b.Sample({.pid = 30, .tid = 31, .time = 150, .ip = 0x1});
   EXPECT_THAT(Texts(b), ElementsAre(HasSubstr("sh 10/10 cpu0 100"), HasSubstr(":31 30/31 cpu0 150"),
                                     HasSubstr("ls 10/10 cpu0 200")));
+}
+
+TEST(SampleStreamTest, WhatCannotBeShownIsADropWithItsCause) {
+  PerfDataBuilder b;
+  b.AddEvent("cpu-clock", {7}).AddEvent("cycles", {8});
+  b.Sample({.pid = 10, .tid = 10, .time = 100, .ip = 0x1});
+  b.Sample({.pid = 10, .tid = 10, .time = 101, .ip = 0x1, .id = 99});  // nobody's
+  b.AddRecord(PERF_RECORD_SAMPLE, std::vector<std::byte>(8), PERF_RECORD_MISC_USER);
+  EXPECT_THAT(Texts(b), ElementsAre(HasSubstr(" 100 ")));
+  ASSERT_OK_AND_ASSIGN(const Recording recording, b.Open());
+  ASSERT_OK_AND_ASSIGN(const SampleStream stream, SampleStream::Create(recording, {}));
+  uint64_t dropped = 0;
+  for (const Conservation& sum : stream.conservation())
+    for (const auto& [cause, samples] : sum.dropped) dropped += samples;
+  EXPECT_EQ(dropped, 2u);
 }
 
 TEST(SampleStreamTest, FiltersAsAProfileDoes) {

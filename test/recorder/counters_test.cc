@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <map>
+#include <set>
 
 #include "ksamp/recorder.h"
 #include "lib/base/file_io.h"
@@ -18,6 +20,7 @@
 namespace ksamp {
 namespace {
 
+using ::ksamp::testing::FakeEvent;
 using ::ksamp::testing::FakeKernelOptions;
 using ::ksamp::testing::FakePerfKernel;
 using ::ksamp::testing::FakeRequest;
@@ -77,17 +80,49 @@ TEST_F(CountersTest, EveryCpuIsCountedAndSummed) {
 
 TEST_F(CountersTest, MembersAreOpenedInTheGroupOfTheirLeader) {
   Machine({.cpus = 2});
-  ASSERT_OK(Count(WholeMachine("{cycles,instructions}")).status());
-  const auto& requests = kernel->requests();
-  ASSERT_THAT(requests, SizeIs(4));
-  EXPECT_EQ(requests[0].group_fd, -1);
-  EXPECT_EQ(requests[1].group_fd, -1);
-  EXPECT_GE(requests[2].group_fd, 0);
-  EXPECT_GE(requests[3].group_fd, 0);
-  EXPECT_NE(requests[2].group_fd, requests[3].group_fd);
-  EXPECT_EQ(requests[0].attr.disabled, 1u);
-  EXPECT_EQ(requests[2].attr.disabled, 0u);
-  EXPECT_EQ(requests[2].attr.sample_period, 0u);
+  absl::StatusOr<std::unique_ptr<Counters>> counters =
+      Counters::Open(WholeMachine("{cycles,instructions}"), kernel.get());
+  ASSERT_OK(counters.status());
+  std::map<int, FakeEvent> by_fd;
+  for (const FakeEvent& event : kernel->events()) by_fd[event.fd] = event;
+  ASSERT_THAT(by_fd, SizeIs(4));
+  std::multiset<int> cpus_of_members;
+  for (const auto& [fd, event] : by_fd) {
+    EXPECT_EQ(event.request.attr.sample_period, 0u);
+    if (event.request.attr.config == PERF_COUNT_HW_CPU_CYCLES) {
+      EXPECT_EQ(event.leader_fd, -1);
+      EXPECT_FALSE(event.enabled);
+      continue;
+    }
+    ASSERT_TRUE(by_fd.contains(event.leader_fd));
+    const FakeEvent& leader = by_fd[event.leader_fd];
+    EXPECT_EQ(leader.request.attr.config, uint64_t{PERF_COUNT_HW_CPU_CYCLES});
+    EXPECT_EQ(leader.request.cpu, event.request.cpu);
+    EXPECT_TRUE(event.enabled);  // follows its leader
+    cpus_of_members.insert(event.request.cpu);
+  }
+  EXPECT_THAT(cpus_of_members, ::testing::ElementsAre(0, 1));
+}
+
+TEST_F(CountersTest, ACpuThatGoesOfflineIsLeftOutAndTold) {
+  Machine({.cpus = 3, .samples_per_poll = 1});
+  kernel->SetOffline(1);
+  ASSERT_OK_AND_ASSIGN(const CountResult result, Count(WholeMachine("{cycles,instructions},page-faults")));
+  for (const EventCount& event : result.events) {
+    ASSERT_THAT(event.places, SizeIs(2)) << event.name;
+    EXPECT_EQ(event.places[0].cpu, 0);
+    EXPECT_EQ(event.places[1].cpu, 2);
+    EXPECT_EQ(event.value, event.places[0].counted + event.places[1].counted);
+  }
+  EXPECT_THAT(result.notes, ::testing::ElementsAre("CPU 1 went offline and is not counted."));
+}
+
+TEST_F(CountersTest, AnEventThatIsNowhereKeepsTheKernelsReason) {
+  Machine({.cpus = 2, .samples_per_poll = 1});
+  kernel->Refuse(IsHardware, ENODEV);
+  ASSERT_OK_AND_ASSIGN(const CountResult result, Count(WholeMachine("cycles,page-faults")));
+  EXPECT_THAT(result.events[0].missing, HasSubstr("no hardware counters"));
+  EXPECT_EQ(result.events[1].missing, "");
 }
 
 TEST_F(CountersTest, CountersThatTookTurnsAreScaled) {
@@ -206,7 +241,7 @@ TEST_F(CountersTest, IntervalsComeWhileItCounts) {
   ASSERT_GE(values.size(), 3u);
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
   EXPECT_LT(values.front(), values.back());
-  EXPECT_GE(result.events[0].value, values.back());
+  EXPECT_EQ(result.events[0].value, values.back());  // the last call is the end
 }
 
 }  // namespace

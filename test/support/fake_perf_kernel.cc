@@ -219,7 +219,12 @@ absl::StatusOr<UniqueFd> FakePerfKernel::Open(const perf_event_attr& attr, pid_t
     if (rule.when(request)) return refused(rule.error);
   }
   if (cpu >= options_.cpus || offline_.contains(cpu)) return refused(ENODEV);
-  if (group_fd >= 0 && Find(group_fd) == nullptr) return refused(EBADF);
+  if (group_fd >= 0) {
+    const FakeEvent* leader = Find(group_fd);
+    if (leader == nullptr) return refused(EBADF);
+    const bool same_place = leader->request.pid == pid && leader->request.cpu == cpu;
+    if (!same_place || leader->leader_fd >= 0) return refused(EINVAL);
+  }
   if (options_.max_events != SIZE_MAX && open_events() >= options_.max_events) return refused(EMFILE);
   UniqueFd fd(memfd_create("perf event", MFD_CLOEXEC));
   if (!fd) return refused(errno);
@@ -227,6 +232,7 @@ absl::StatusOr<UniqueFd> FakePerfKernel::Open(const perf_event_attr& attr, pid_t
   event.request = request;
   event.id = next_id_++;
   event.enabled = !attr.disabled;
+  event.fd = fd.get();
   event.leader_fd = group_fd;
   event.inode = InodeOf(fd.get());
   events_[fd.get()] = event;

@@ -9,7 +9,8 @@
 //
 // An event's descriptor is a memfd, its ring a shared mapping of that memfd, so closing, mapping and
 // unmapping are the real thing. The rules of the kernel that a recorder can trip over are kept: SET_OUTPUT
-// only between events of one CPU and clock, no ring for an inherited event without a CPU, a locked-memory
+// only between events of one CPU and clock, groups only of events
+// of one thread and CPU, no ring for an inherited event without a CPU, a locked-memory
 // budget, a limit of open events, LOST records when a ring was full. Each enabled event counts, and delivers
 // `samples_per_poll` samples at each Poll() and one when it is enabled (what a probe sees).
 //
@@ -52,7 +53,7 @@ struct FakeEvent {
   bool enabled = false;
   bool hung_up = false;
   int output_fd = -1;  // whose ring its records go to; -1: its own
-  int leader_fd = -1;
+  int fd = -1, leader_fd = -1;
   uint64_t count = 0, lost = 0;
   uint64_t inode = 0;  // of its memfd: tells a closed descriptor that was used again
 };

@@ -81,8 +81,8 @@ TEST_F(ListCommandTest, AllTellsWhy) {
   HasNoPmu();
   EXPECT_EQ(Run({"--all", "hardware"}), kExitShown);
   EXPECT_THAT(test.out(),
-              AllOf(ContainsRegex("\n  cycles +does not work: this machine has no hardware counters for "
-                                  "it \\(a virtual machine\\?\\)\n"),
+              AllOf(ContainsRegex("\n  cycles +does not work: this machine has no hardware counters "
+                                  "\\(a virtual machine\\?\\)\n"),
                     Not(HasSubstr("cpu-clock"))));
 }
 

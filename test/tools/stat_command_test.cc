@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <sstream>
@@ -96,6 +98,47 @@ TEST_F(StatCommandTest, IntervalsAndCpusAreLinesOfTheirOwn) {
   EXPECT_THAT(err.str(), ContainsRegex("\n +0\\.0[0-9]+ CPU1 +[0-9]+      page-faults\n"));
 }
 
+TEST_F(StatCommandTest, RunsThatTheDurationEndsGoOnToTheLast) {
+  EXPECT_EQ(Run({"-r", "3", "--duration", "20ms", "-e", "page-faults", "-a", "sleep", "60"}), 0);
+  EXPECT_THAT(err.str(), HasSubstr("(3 runs):\n"));
+}
+
+TEST_F(StatCommandTest, ARowOfRunsThatWasCutShortSaysSo) {
+  EXPECT_EQ(Run({"-r", "3", "-e", "page-faults", "-a", "sh", "-c", "kill -INT $$"}), 128 + 2);
+  EXPECT_THAT(err.str(), HasSubstr("ksamp: stopped after 1 of 3 runs.\n"));
+}
+
+TEST_F(StatCommandTest, TheIntervalsAddUpToTheWhole) {
+  EXPECT_EQ(Run({"-a", "-I", "10", "--duration", "55ms", "-e", "page-faults", "--csv", "-o", "-"}), 0);
+  std::istringstream lines(out.str());
+  uint64_t sum = 0, whole = 0, intervals = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t name = line.find(",page-faults,,,");
+    if (name == std::string::npos) continue;
+    const uint64_t value = std::stoull(line.substr(name + 15));
+    if (name == 0) {
+      whole = value;
+    } else {
+      sum += value;
+      ++intervals;
+    }
+  }
+  EXPECT_GE(intervals, 2u);
+  EXPECT_GT(whole, 0u);
+  EXPECT_EQ(sum, whole);
+}
+
+TEST_F(StatCommandTest, TheFileIsOursAndNoLinkIsFollowed) {
+  const std::string file = tree.Path("x.txt"), link = tree.Path("link");
+  EXPECT_EQ(Run({"-a", "--duration", "10ms", "-e", "cs", "-o", file}), 0);
+  struct stat info = {};
+  ASSERT_EQ(stat(file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  ASSERT_EQ(symlink(file.c_str(), link.c_str()), 0);
+  EXPECT_EQ(Run({"-a", "--duration", "10ms", "-e", "cs", "-o", link}), kExitOwnFailure);
+  EXPECT_EQ(Run({"-a", "--duration", "10ms", "-e", "cs", "-o", link, "--append"}), kExitOwnFailure);
+}
+
 TEST_F(StatCommandTest, CsvAndJsonGoWhereTheyAreAskedTo) {
   EXPECT_EQ(Run({"-a", "--duration", "10ms", "-e", "page-faults", "--csv", "-o", tree.Path("x.csv")}), 0);
   EXPECT_THAT(ReadFile(tree.Path("x.csv")), IsOkAndHolds(AllOf(HasSubstr("time,event,cpu,tid,value"),
@@ -109,7 +152,7 @@ TEST_F(StatCommandTest, CsvAndJsonGoWhereTheyAreAskedTo) {
       ContainsRegex("^\\{\"runs\":1,\"elapsed_ns\":[0-9]+,\"events\":\\[\\{\"event\":\"page-faults\""));
   EXPECT_EQ(err.str(), "");
   EXPECT_EQ(Run({"-a", "--duration", "10ms", "-o", "/no/such/folder/x"}), kExitOwnFailure);
-  EXPECT_THAT(err.str(), HasSubstr("ksamp: open /no/such/folder/x: "));
+  EXPECT_THAT(err.str(), HasSubstr("ksamp: create /no/such/folder/x: "));
 }
 
 }  // namespace
