@@ -53,6 +53,9 @@ std::string_view RemedyFor(OpenFailure failure) {
       return "Ask for less with -F, or raise /proc/sys/kernel/perf_event_max_sample_rate.";
     case OpenFailure::kNoTracefs:
       return "Mount it: mount -t tracefs nodev /sys/kernel/tracing.";
+    case OpenFailure::kTracefsForbidden:
+      return "As root: mount -o remount,mode=755 /sys/kernel/tracing (all users may read it then), or run "
+             "ksamp as root.";
     default:
       return "";
   }

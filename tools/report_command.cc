@@ -185,13 +185,19 @@ bool IsDirectory(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
+// Someone who knows -p as perf's option for processes, or opreport's image names, wrote a name behind it.
+absl::Status NoSuchDirectory(const std::string& word) {
+  std::string message = StrCat("-p ", word, ": not a directory to search for images");
+  if (word.find('/') == std::string::npos)
+    StrAppend(&message, "\nTo see only one image: ksamp report -l ", word, ", or --only-images '", word,
+              "*'");
+  return absl::InvalidArgumentError(message);
+}
+
 absl::Status FillImageSelection(const Flags& flags, Request& request) {
   if (!flags.image_path.empty() && flags.image_path != kEveryImage) {
     for (const std::string& word : SplitCommas(std::array{flags.image_path})) {
-      if (!IsDirectory(word))
-        return absl::InvalidArgumentError(StrCat(
-            "-p ", word, ": not a directory to search for images\nTo see only one image: ksamp report -l ",
-            Basename(word), ", or --only-images '", Basename(word), "*'"));
+      if (!IsDirectory(word)) return NoSuchDirectory(word);
       request.search_directories.push_back(word);
     }
     if (request.report.form == ReportForm::kModules) request.directories = request.search_directories;

@@ -124,6 +124,7 @@ enum class OpenFailure {
   kRateTooHigh,
   kNotSupported,
   kNoTracefs,
+  kTracefsForbidden,
   kKernelTooOld,
   kCommandNotFound,
   kCommandNotExecutable,

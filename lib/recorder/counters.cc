@@ -272,9 +272,10 @@ absl::Status KernelCounters::OpenIn(OpenedEvent& event, const Place& place) {
   return absl::OkStatus();
 }
 
-// A user's own command, where the kernel may not be counted, is counted in user space, told.
+// A command and threads, where the kernel may not be counted, are counted in user space, told.
 bool KernelCounters::RetryInUserSpace(OpenedEvent& event, const absl::Status& status) {
-  if (!own_command() || event.attr.exclude_kernel || FailureOf(status) != OpenFailure::kParanoid)
+  if (whole_cpus() || event.attr.exclude_kernel || event.attr.exclude_user ||
+      FailureOf(status) != OpenFailure::kParanoid)
     return false;
   event.attr.exclude_kernel = event.attr.exclude_hv = 1;
   event.count.spec.exclude_kernel = event.count.spec.exclude_hv = true;

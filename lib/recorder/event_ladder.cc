@@ -41,7 +41,7 @@ bool IsFinal(const absl::Status& refusal) {
 // What the catalog could not look up, apart from names that are wrong.
 OpenFailure ParseFailure(const absl::Status& status) {
   if (absl::IsFailedPrecondition(status)) return OpenFailure::kNoTracefs;
-  if (absl::IsPermissionDenied(status)) return OpenFailure::kNoCapability;
+  if (absl::IsPermissionDenied(status)) return OpenFailure::kTracefsForbidden;
   return OpenFailure::kNoSuchEvent;
 }
 
@@ -63,7 +63,9 @@ class Planner {
  private:
   // One event of the ladder, with the highest precision that works.
   absl::Status ProbeCycles(const EventSpec& wish, PlannedEvent* out);
-  absl::Status FallToTimer(const absl::Status& why);
+  absl::Status FallToTimer(const absl::Status& why, bool user_only);
+  absl::Status ProbeTimer(PlannedEvent& clock);
+  std::string CauseOfFall(const absl::Status& why) const;
   absl::Status PlanExplicit(const EventSpec& spec, std::vector<PlannedEvent>& group);
   // Opens as it will be opened, and closes again: settles precision and what an old kernel does not know.
   absl::Status TryOpen(PlannedEvent& event, uint8_t highest_precise);
@@ -155,8 +157,8 @@ void Planner::DescribeInMeta(std::string wish) {
 }
 
 bool Planner::UserSpaceWillDo(const absl::Status& refusal, const EventSpec& spec) const {
-  return context_.own_command && MeansForbidden(refusal) && !spec.exclude_kernel &&
-         spec.type != PERF_TYPE_TRACEPOINT;
+  return !context_.around.whole_cpus && MeansForbidden(refusal) && !spec.exclude_kernel &&
+         !spec.exclude_user && spec.type != PERF_TYPE_TRACEPOINT;
 }
 
 void Planner::TellUserSpaceOnly(const EventSpec& wish) {
@@ -203,41 +205,53 @@ absl::Status Planner::TryOpen(PlannedEvent& event, uint8_t highest_precise) {
   return first;
 }
 
-absl::Status Planner::FallToTimer(const absl::Status& why) {
-  std::string cause = MessageOf(why);
-  if (StatusErrno(why) != 0) {
-    PlannedEvent cycles{.spec = {}, .attr = {}, .cpus = {}};
-    cycles.spec.type = PERF_TYPE_HARDWARE;
-    BuildAttr(cycles);
-    cycles.attr.precise_ip = 0;
-    cause = ExplainOpenFailure(StatusErrno(why), cycles.spec, cycles.attr, context_.around).cause;
-    const int error = StatusErrno(why);
-    if (error == ENOENT || error == ENXIO || error == ENODEV || error == EOPNOTSUPP)
-      cause = "this machine has no hardware counters for us (a virtual machine?)";
-  }
-  Note(StrCat("cycles: ", cause, "; sampling the CPU clock by timer instead.\n", kTimerLoss));
-  PlannedEvent clock{.spec = CpuClock(), .attr = {}, .cpus = {}};
-  if (context_.period) {
-    clock.spec.period = kDefaultClockPeriodNs;
-    Note(StrCat("cpu-clock: a period of ", GroupDigits(*context_.period),
-                " was meant for cycles; a sample is taken every ", GroupDigits(kDefaultClockPeriodNs),
-                " ns."));
-  }
+absl::Status Planner::ProbeTimer(PlannedEvent& clock) {
   BuildAttr(clock);
   const ProbeResult probe = ProbeEvent(*context_.kernel, clock.attr, {});
   if (probe.outcome == ProbeOutcome::kCountsNothing || probe.outcome == ProbeOutcome::kDeliversNothing)
     return WithFailure(absl::UnavailableError("probe cpu-clock: the kernel's timer delivers no samples"),
                        OpenFailure::kNotSupported);
-  if (probe.outcome != ProbeOutcome::kWorks) return Explained(probe.refusal, clock);
-  if (absl::Status status = TryOpen(clock, 0); !status.ok()) {
-    if (!UserSpaceWillDo(status, clock.spec)) return Explained(status, clock);
+  return probe.outcome == ProbeOutcome::kWorks ? TryOpen(clock, 0) : probe.refusal;
+}
+
+// `user_only`: that the kernel may not be profiled here is known already.
+absl::Status Planner::FallToTimer(const absl::Status& why, bool user_only) {
+  PlannedEvent clock{.spec = CpuClock(), .attr = {}, .cpus = {}};
+  const auto leave_kernel_out = [&clock] {
     clock.spec.exclude_kernel = true;
     clock.spec.name = "cpu-clock:u";
-    if (status = TryOpen(clock, 0); !status.ok()) return Explained(status, clock);
-    TellUserSpaceOnly(CpuClock());
+  };
+  if (context_.period) clock.spec.period = kDefaultClockPeriodNs;
+  if (user_only) leave_kernel_out();
+  absl::Status status = ProbeTimer(clock);
+  if (UserSpaceWillDo(status, clock.spec)) {
+    user_only = true;
+    leave_kernel_out();
+    status = ProbeTimer(clock);
   }
+  if (!status.ok()) return Explained(status, clock);
+  plan_.notes.clear();  // what was said of cycles ends with them
+  Note(StrCat("cycles: ", CauseOfFall(why), "; sampling the CPU clock by timer instead.",
+              user_only ? "" : StrCat("\n", kTimerLoss)));
+  if (user_only) TellUserSpaceOnly(CpuClock());
+  if (context_.period)
+    Note(StrCat("cpu-clock: a period of ", GroupDigits(*context_.period),
+                " was meant for cycles; a sample is taken every ", GroupDigits(kDefaultClockPeriodNs),
+                " ns."));
   plan_.groups = {{std::move(clock)}};
   return absl::OkStatus();
+}
+
+std::string Planner::CauseOfFall(const absl::Status& why) const {
+  const int error = StatusErrno(why);
+  if (error == 0) return MessageOf(why);
+  if (error == ENOENT || error == ENXIO || error == ENODEV || error == EOPNOTSUPP)
+    return "this machine has no hardware counters for us (a virtual machine?)";
+  PlannedEvent cycles{.spec = {}, .attr = {}, .cpus = {}};
+  cycles.spec.type = PERF_TYPE_HARDWARE;
+  BuildAttr(cycles);
+  cycles.attr.precise_ip = 0;
+  return ExplainOpenFailure(error, cycles.spec, cycles.attr, context_.around).cause;
 }
 
 absl::StatusOr<EventPlan> Planner::Default() {
@@ -259,7 +273,7 @@ absl::StatusOr<EventPlan> Planner::Default() {
     }
     if (!status.ok() && IsFinal(status)) return Explained(status, event);
     if (!status.ok()) {
-      KSAMP_RETURN_IF_ERROR(FallToTimer(status));
+      KSAMP_RETURN_IF_ERROR(FallToTimer(status, user_only));
       break;
     }
     if (event.spec.precise_ip == 0 && !user_only)

@@ -2,18 +2,16 @@
 // From what the user wished for to events that really open here (design D5, decisions 11 and 24).
 //
 //   nothing named   the ladder: cycles with precise_ip 3, 2, 1, 0, then cpu-clock. Each step is probed: it
-//   must
-//                   open, count, and deliver samples for a few milliseconds of work. Every step down is told.
+//                   must open, count, and deliver samples for a few milliseconds of work. Every step down is
+//                   told.
 //   -e EVENT        that event or an error: nothing is replaced behind the user's back. One exception, told:
-//   a
-//                   user's own command, where the kernel may not be profiled, is profiled in user space
-//                   (`:u`).
+//                   a command and threads, where the kernel may not be profiled, are profiled in user space
+//                   (`:u`). Whole CPUs are not: what is missing would be too much.
 //
 //   LadderContext context = …;                     // kernel, catalog, target, -F, -c
 //   KSAMP_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents({}, context));
 //   // plan.groups[0][0].attr opens on every CPU as it is; plan.notes are whole sentences; plan.meta goes
-//   into
-//   // the recording
+//   // into the recording
 //
 // One thread: the probe makes the calling thread work, and moves it to the CPUs of a hybrid machine's PMU.
 #ifndef KSAMP_LIB_RECORDER_EVENT_LADDER_H_
@@ -43,8 +41,7 @@ struct LadderContext {
   // Where the events will be opened first: a thread (or -1) and a CPU.
   pid_t pid = -1;
   int cpu = 0;
-  bool own_command = false;  // the target is a command of this user: `:u` will do if the kernel is forbidden
-  AttrOptions options;       // all but period and frequency
+  AttrOptions options;                        // all but period and frequency
   std::optional<uint64_t> period, frequency;  // -c, -F
   std::optional<uint64_t> cpu_hz;             // nothing: measured by the probe
   bool amd = false;                           // precise means IBS: periods are multiples of 16

@@ -164,7 +164,13 @@ void AddCompressed(unsigned feature, std::string_view text, KernelSnapshot& out)
 // Why the kernel shows zeros, and what shows the addresses.
 std::string HiddenNote(const KernelSnapshotOptions& options) {
   const std::string restrict = FirstLine(ReadOr(options.proc_root + "/sys/kernel/kptr_restrict", "unknown"));
-  return StrCat("the kernel hides its addresses from user ", geteuid(), " (kernel.kptr_restrict = ", restrict,
+  const std::string hides = StrCat("the kernel hides its addresses from user ", geteuid());
+  if (restrict == "0") {  // kernel/kallsyms.c: who may not profile the kernel may not see it
+    return StrCat(hides,
+                  " (kernel.perf_event_paranoid is above 1): kernel samples stay without names; root, "
+                  "or CAP_SYSLOG, sees them");
+  }
+  return StrCat(hides, " (kernel.kptr_restrict = ", restrict,
                 "): kernel samples stay without names; root with kernel.kptr_restrict = ",
                 restrict == "2" ? "1" : "0 or 1", ", or CAP_SYSLOG, sees them");
 }

@@ -77,7 +77,6 @@ void PlanEvent(Machine& machine) {
   if (machine.plan.ok()) return;
   machine.refusal = machine.plan.status();
   context.around.whole_cpus = false;
-  context.own_command = true;
   context.pid = getpid();
   if (absl::StatusOr<EventPlan> plan = PlanEvents({}, context); plan.ok()) {
     machine.plan = std::move(plan);
@@ -188,9 +187,11 @@ CheckFinding CheckParanoid(const Machine& machine) {
     return finding;
   }
   if (paranoid <= 0) return finding;
-  finding.verdict = paranoid >= 3 ? CheckVerdict::kMissing : CheckVerdict::kDegraded;
-  finding.meaning = paranoid >= 3 ? "This user may open no event at all."
-                    : paranoid == 2
+  // What a level above 2 forbids depends on the kernel: upstream nothing more.
+  const bool nothing = FailureOf(machine.plan.status()) == OpenFailure::kParanoid;
+  finding.verdict = nothing ? CheckVerdict::kMissing : CheckVerdict::kDegraded;
+  finding.meaning = nothing ? "This user may open no event at all."
+                    : paranoid >= 2
                         ? "This user may sample processes of their own only, and only in user space."
                         : "This user may sample processes of their own only.";
   finding.remedy = "As root: echo -1 > /proc/sys/kernel/perf_event_paranoid, or give ksamp CAP_PERFMON.";
@@ -198,6 +199,17 @@ CheckFinding CheckParanoid(const Machine& machine) {
 }
 
 // ---- What samples are named by
+
+// kernel/kallsyms.c, kallsyms_show_value(): 0 shows them to whoever may profile the kernel, 1 to CAP_SYSLOG,
+// 2 to nobody.
+const char* RemedyForHiddenSymbols(const std::string& restrict) {
+  if (restrict == "2") return "As root: echo 1 > /proc/sys/kernel/kptr_restrict, and run ksamp as root.";
+  if (restrict == "0")
+    return "Run ksamp as root, or give it CAP_SYSLOG; or as root: echo 1 > "
+           "/proc/sys/kernel/perf_event_paranoid.";
+  return "Run ksamp as root, or give it CAP_SYSLOG; or as root: echo 0 > /proc/sys/kernel/kptr_restrict "
+         "(with perf_event_paranoid at 1 or below).";
+}
 
 CheckFinding CheckKernelSymbols(const Machine& machine) {
   CheckFinding finding{.name = "kernel_symbols"};
@@ -226,10 +238,7 @@ CheckFinding CheckKernelSymbols(const Machine& machine) {
     return finding;
   }
   finding.found = StrCat("hidden (kernel.kptr_restrict = ", restrict, ")");
-  finding.remedy = restrict == "2"
-                       ? "As root: echo 1 > /proc/sys/kernel/kptr_restrict, and run ksamp as root."
-                       : "Run ksamp as root, or give it CAP_SYSLOG; or as root: "
-                         "echo 0 > /proc/sys/kernel/kptr_restrict.";
+  finding.remedy = RemedyForHiddenSymbols(restrict);
   return finding;
 }
 

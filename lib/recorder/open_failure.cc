@@ -36,13 +36,14 @@ OpenVerdict ExplainAccess(const perf_event_attr& attr, const OpenCircumstances& 
   const int paranoid = around.paranoid.value_or(-1);
   const std::string is = StrCat("kernel.perf_event_paranoid is ", paranoid, ", and without CAP_PERFMON ");
   if (around.may_profile) return {OpenFailure::kNoCapability, "a security module of the kernel forbids it"};
-  if (paranoid >= 3) return {OpenFailure::kParanoid, is + "no event may be opened above 2"};
   if (around.whole_cpus && paranoid >= 1)
     return {OpenFailure::kParanoid, is + "whole CPUs may be watched only at 0 or below"};
   if (attr.type == PERF_TYPE_TRACEPOINT && paranoid >= 0)
     return {OpenFailure::kParanoid, is + "tracepoints may be read only at -1"};
   if (attr.exclude_kernel == 0 && paranoid >= 2)
     return {OpenFailure::kParanoid, is + "the kernel may be profiled only at 1 or below"};
+  // Upstream there is nothing above 2; kernels of distributions know levels at which nothing opens.
+  if (paranoid >= 3) return {OpenFailure::kParanoid, is + "this kernel opens no event above 2"};
   return {OpenFailure::kNoCapability, "the process belongs to someone else"};
 }
 

@@ -102,6 +102,7 @@ class KernelRecorder : public Recorder {
   absl::Status PrepareCommand();
   absl::Status ChooseTargets();
   absl::Status OpenSession();
+  bool SamplesKernel() const;
   absl::Status CreateFile();
   void AddTracingData(const std::vector<WriterEvent>& events, FeatureMap& preamble);
   absl::Status DescribeBefore();
@@ -171,10 +172,19 @@ absl::Status KernelRecorder::Prepare() {
   }
   KSAMP_RETURN_IF_ERROR(ChooseTargets());
   KSAMP_RETURN_IF_ERROR(OpenSession());
-  snapshot_ = TakeKernelSnapshot({options_.kernel_symbols, options_.proc_root, options_.sys_root});
-  for (std::string& note : snapshot_.notes) Note(std::move(note));
+  const bool kernel = SamplesKernel();
+  snapshot_ = TakeKernelSnapshot({options_.kernel_symbols && kernel, options_.proc_root, options_.sys_root});
+  for (std::string& note : snapshot_.notes) {
+    if (kernel) Note(std::move(note));
+  }
   KSAMP_RETURN_IF_ERROR(CreateFile());
   return DescribeBefore();
+}
+
+bool KernelRecorder::SamplesKernel() const {
+  const std::vector<WriterEvent> events = session_->WriterEvents();
+  return std::any_of(events.begin(), events.end(),
+                     [](const WriterEvent& event) { return event.attr.exclude_kernel == 0; });
 }
 
 absl::Status KernelRecorder::PrepareCommand() {
@@ -212,7 +222,6 @@ absl::Status KernelRecorder::OpenSession() {
   context.around.whole_cpus = whole_cpus();
   context.pid = tids_.empty() ? -1 : tids_.front();
   context.cpu = cpus_.front();
-  context.own_command = own_command();
   context.options = CommonAttrOptions();
   context.options.callchain = options_.callchain;
   if (options_.delay) context.options.enable_on_exec = false;  // Start() enables, later.

@@ -20,8 +20,10 @@ using ::ksamp::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class TableCatalog : public EventCatalog {
  public:
@@ -113,7 +115,6 @@ TEST_F(EventLadderTest, ABusyPmuNamesItsHolder) {
 TEST_F(EventLadderTest, WithoutTheRightACommandIsProfiledInUserSpace) {
   kernel.Refuse([](const FakeRequest& r) { return !r.attr.exclude_kernel; }, EACCES);
   context.around.paranoid = 2;
-  context.own_command = true;
   ASSERT_OK_AND_ASSIGN(const EventPlan plan, Plan());
   EXPECT_EQ(plan.groups[0][0].spec.name, "cycles:u");
   EXPECT_TRUE(plan.groups[0][0].attr.exclude_kernel);
@@ -130,13 +131,77 @@ TEST_F(EventLadderTest, WithoutTheRightTheWholeMachineIsAnError) {
 }
 
 TEST_F(EventLadderTest, UserSpaceWithoutAPmuIsTheTimerInUserSpace) {
+  // The kernel asks for the right before it looks whether the event is there.
+  kernel.Refuse([](const FakeRequest& r) { return !r.attr.exclude_kernel; }, EACCES);
   kernel.Refuse(IsHardware, ENOENT);
-  kernel.Refuse([](const FakeRequest& r) { return !r.attr.exclude_kernel && r.pid != 0; }, EACCES);
   context.around.paranoid = 2;
-  context.own_command = true;
   ASSERT_OK_AND_ASSIGN(const EventPlan plan, Plan());
   EXPECT_EQ(plan.groups[0][0].spec.name, "cpu-clock:u");
-  EXPECT_THAT(plan.notes, AllOf(Contains(HasSubstr("by timer")), Contains(HasSubstr("only user space"))));
+  EXPECT_TRUE(plan.groups[0][0].attr.exclude_kernel);
+  EXPECT_THAT(plan.notes, ElementsAre(AllOf(HasSubstr("by timer"), Not(HasSubstr("Kernel code"))),
+                                      HasSubstr("cpu-clock: the kernel may not be profiled by you here")));
+}
+
+TEST_F(EventLadderTest, UserSpaceWillDoWhereOnlyTheTimerIsForbidden) {
+  kernel.Refuse(IsHardware, ENOENT);
+  kernel.Refuse([](const FakeRequest& r) { return !r.attr.exclude_kernel; }, EACCES);
+  context.around.paranoid = 2;
+  ASSERT_OK_AND_ASSIGN(const EventPlan plan, Plan());
+  EXPECT_EQ(plan.groups[0][0].spec.name, "cpu-clock:u");
+  EXPECT_THAT(plan.notes, Contains(HasSubstr("only user space")));
+}
+
+// What comes of each level of kernel.perf_event_paranoid for a user without CAP_PERFMON: the event, or the
+// cause of refusal.
+struct ParanoidCase {
+  int level;
+  const char *command, *whole_machine, *kernel_of_command;
+};
+
+constexpr char kCpusForbidden[] = "whole CPUs may be watched only at 0 or below";
+constexpr char kKernelForbidden[] = "the kernel may be profiled only at 1 or below";
+constexpr ParanoidCase kParanoidCases[] = {
+    {-1, "cpu-clock", "cpu-clock", "cpu-clock:k"},
+    {0, "cpu-clock", "cpu-clock", "cpu-clock:k"},
+    {1, "cpu-clock", kCpusForbidden, "cpu-clock:k"},
+    {2, "cpu-clock:u", kCpusForbidden, kKernelForbidden},
+    {3, "cpu-clock:u", kCpusForbidden, kKernelForbidden},  // upstream knows no level above 2
+};
+
+TEST_F(EventLadderTest, EveryLevelOfParanoidGivesWhatItAllowsOrItsOwnReason) {
+  for (const ParanoidCase& level : kParanoidCases) {
+    SCOPED_TRACE(level.level);
+    FakePerfKernel strict;
+    strict.SetParanoid(level.level);
+    strict.Refuse(IsHardware, ENOENT);
+    context.kernel = &strict;
+    context.around.paranoid = level.level;
+    const auto outcome = [&](bool command, const std::vector<std::string>& events) {
+      context.around.whole_cpus = !command;
+      context.pid = command ? 4711 : -1;
+      const absl::StatusOr<EventPlan> plan = Plan(events);
+      return plan.ok() ? plan->groups[0][0].spec.name : MessageOf(plan.status());
+    };
+    EXPECT_THAT(outcome(true, {}), EndsWith(level.command));
+    EXPECT_THAT(outcome(false, {}), EndsWith(level.whole_machine));
+    EXPECT_THAT(outcome(true, {"cpu-clock:k"}), EndsWith(level.kernel_of_command));
+  }
+}
+
+TEST_F(EventLadderTest, WhereAKernelOpensNothingItSaysSo) {
+  kernel.SetParanoid(3, /*debian=*/true);
+  context.around.paranoid = 3;
+  context.pid = 4711;
+  EXPECT_THAT(Plan().status(),
+              StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("this kernel opens no event above 2")));
+}
+
+TEST_F(EventLadderTest, WhoAskedForTheKernelGetsNothingElse) {
+  kernel.Refuse([](const FakeRequest& r) { return !r.attr.exclude_kernel; }, EACCES);
+  context.around.paranoid = 2;
+  const absl::Status status = Plan({"cpu-clock:k"}).status();
+  EXPECT_EQ(FailureOf(status), OpenFailure::kParanoid);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("the kernel may be profiled")));
 }
 
 TEST_F(EventLadderTest, TheFrequencyIsMeasuredWhereNobodyKnowsIt) {
@@ -229,7 +294,7 @@ TEST_F(EventLadderTest, TracepointsThatCannotBeLookedUpTellWhy) {
   }
   const UnreadableCatalog forbidden(absl::PermissionDeniedError("only root may read it"));
   context.catalog = &forbidden;
-  EXPECT_EQ(FailureOf(Plan({"sched:sched_switch"}).status()), OpenFailure::kNoCapability);
+  EXPECT_EQ(FailureOf(Plan({"sched:sched_switch"}).status()), OpenFailure::kTracefsForbidden);
 }
 
 TEST_F(EventLadderTest, NamedEventsGetTheRateThatSuitsThem) {

@@ -22,9 +22,11 @@ namespace ksamp {
 namespace {
 
 using ksamp::testing::TempTree;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string Note(std::string_view build_id) {
@@ -127,6 +129,13 @@ TEST_F(KernelSnapshotTest, HiddenAddressesAreTold) {
               ElementsAre(StrCat("the kernel hides its addresses from user ", geteuid(),
                                  " (kernel.kptr_restrict = 1): kernel samples stay without names; "
                                  "root with kernel.kptr_restrict = 0 or 1, or CAP_SYSLOG, sees them")));
+}
+
+TEST_F(KernelSnapshotTest, AddressesHiddenByTheLevelOfParanoidAreToldSo) {
+  tree_.Write("proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n");
+  tree_.Write("proc/sys/kernel/kptr_restrict", "0\n");
+  EXPECT_THAT(TakeKernelSnapshot(options_).notes,
+              ElementsAre(AllOf(HasSubstr("perf_event_paranoid is above 1"), Not(HasSubstr("kptr")))));
 }
 
 TEST_F(KernelSnapshotTest, NothingReadableIsANoteNotAnError) {

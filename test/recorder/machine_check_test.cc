@@ -166,7 +166,7 @@ TEST_F(MachineCheckTest, ParanoidBindsOnlyTheUnprivileged) {
   const std::map<std::string, std::string> expected = {{"-1", "perf_event_paranoid OK: -1 |"},
                                                        {"0", "perf_event_paranoid OK: 0 |"},
                                                        {"1", "perf_event_paranoid degraded: 1 |"},
-                                                       {"3", "perf_event_paranoid missing: 3 |"}};
+                                                       {"3", "perf_event_paranoid degraded: 3 |"}};
   for (const auto& [value, finding] : expected) {
     Sysctl("perf_event_paranoid", value);
     EXPECT_THAT(Find("perf_event_paranoid"), StartsWith(finding));
@@ -201,7 +201,10 @@ TEST_F(MachineCheckTest, HiddenKernelSymbols) {
   EXPECT_EQ(Find("kernel_symbols"),
             "kernel_symbols missing: hidden (kernel.kptr_restrict = 1) | Kernel samples stay without names. "
             "| Run ksamp "
-            "as root, or give it CAP_SYSLOG; or as root: echo 0 > /proc/sys/kernel/kptr_restrict.");
+            "as root, or give it CAP_SYSLOG; or as root: echo 0 > /proc/sys/kernel/kptr_restrict (with "
+            "perf_event_paranoid at 1 or below).");
+  Sysctl("kptr_restrict", "0");
+  EXPECT_THAT(Find("kernel_symbols"), EndsWith("or as root: echo 1 > /proc/sys/kernel/perf_event_paranoid."));
   Sysctl("kptr_restrict", "2");
   EXPECT_THAT(Find("kernel_symbols"),
               EndsWith("echo 1 > /proc/sys/kernel/kptr_restrict, and run ksamp as root."));

@@ -31,6 +31,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct RecorderTest : ::testing::Test {
   RecorderTest() {
@@ -69,6 +70,25 @@ TEST_F(RecorderTest, WhatTheRingsDeliveredIsInTheRecording) {
   EXPECT_EQ(recording.events().front().name, "cycles");
   EXPECT_EQ(recording.ksamp().meta.at("event.wish"), "cycles");
   EXPECT_EQ(recording.ksamp().counters.at("samples"), summary.samples);
+}
+
+TEST_F(RecorderTest, WithoutSamplesOfTheKernelItsSymbolsAreNobodysBusiness) {
+  tree.Write("proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T _etext\n");
+  options.kernel_symbols = true;
+  options.events = {"cpu-clock:u"};
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  EXPECT_THAT(recorder->notes(), Not(Contains(HasSubstr("hides its addresses"))));
+  options.events = {"cpu-clock:u", "cpu-clock"};
+  ASSERT_OK_AND_ASSIGN(recorder, Recorder::Open(options, &kernel));
+  EXPECT_THAT(recorder->notes(), Contains(HasSubstr("hides its addresses")));
+}
+
+TEST_F(RecorderTest, ThreadsOfAUserWithoutRightsAreRecordedInUserSpace) {
+  kernel.SetParanoid(2);
+  options.system_wide = false;
+  options.tids = {100};
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Recorder> recorder, Recorder::Open(options, &kernel));
+  EXPECT_THAT(recorder->notes(), Contains(HasSubstr("only user space is (cycles:u)")));
 }
 
 TEST_F(RecorderTest, TheEventThatOnlyCarriesMappingsIsNamed) {

@@ -145,6 +145,13 @@ FakePerfKernel::~FakePerfKernel() = default;
 void FakePerfKernel::Refuse(Condition when, int error) {
   refusals_.push_back({std::move(when), error});
 }
+void FakePerfKernel::SetParanoid(int level, bool debian) {
+  Refuse([=](const FakeRequest&) { return debian && level > 2; }, EACCES);
+  Refuse([=](const FakeRequest& r) { return level > 1 && !r.attr.exclude_kernel; }, EACCES);
+  Refuse([=](const FakeRequest& r) { return level > 0 && r.pid == -1; }, EACCES);
+  Refuse([=](const FakeRequest& r) { return level > -1 && r.attr.type == PERF_TYPE_TRACEPOINT; }, EPERM);
+}
+
 void FakePerfKernel::CountNothing(Condition when) {
   count_nothing_.push_back(std::move(when));
 }

@@ -66,6 +66,9 @@ class FakePerfKernel : public PerfKernel {
   using Condition = std::function<bool(const FakeRequest&)>;
   // Opening fails with `error` where the condition holds. Rules are asked in order.
   void Refuse(Condition when, int error);
+  // As kernel.perf_event_paranoid binds who has no CAP_PERFMON (kernel/events/core.c), before anything else
+  // is looked at. Level 3 is Debian's: nothing opens.
+  void SetParanoid(int level, bool debian = false);
   // Such events open and never count: a fake PMU.
   void CountNothing(Condition when);
   // Such events count and never deliver a sample.

@@ -151,6 +151,8 @@ TEST_F(ReportCommandTest, ImagePathsAreFoldersOrTheHelpSaysWhatWasMeant) {
   Ten().WriteTo(tree_.Path("ksamp.data"));
   EXPECT_EQ(Report({"-p", "i40e"}), kExitUsage);
   EXPECT_THAT(err(), AllOf(HasSubstr("-p i40e: not a directory"), HasSubstr("--only-images 'i40e*'")));
+  EXPECT_EQ(Report({"-p", "/no/such/drivers/"}), kExitUsage);
+  EXPECT_THAT(err(), Not(HasSubstr("only one image"))) << "a folder was meant";
   EXPECT_EQ(Report({"-p", "."}), kExitNothing) << "an image that is not below it";
   EXPECT_EQ(Report({"-p"}), kExitShown);
   EXPECT_THAT(out(), HasSubstr("image name"));
