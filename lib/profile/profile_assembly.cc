@@ -173,7 +173,7 @@ uint32_t AppendImage(uint32_t image, const ProcessTable& table, Profile& profile
     return number;
   }
   if (number > 0 && profile.images.back().kind == ImageKind::kUnknown) return number - 1;
-  profile.images.push_back({.kind = ImageKind::kUnknown, .path = "unknown", .build_id = {}});
+  profile.images.push_back({.kind = ImageKind::kUnknown, .path = "[unknown]", .build_id = {}});
   return number;
 }
 

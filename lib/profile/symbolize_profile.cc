@@ -35,7 +35,7 @@ std::vector<ImageBatch> BatchesOf(const Profile& profile) {
   for (ImageBatch& batch : batches) {
     const auto address = [&](uint32_t location) { return profile.locations[location].address; };
     // Locations come by (image, address), so a batch is in order unless several images became one
-    // ("unknown").
+    // ("[unknown]").
     const auto less = [&](uint32_t a, uint32_t b) { return address(a) < address(b); };
     if (!std::is_sorted(batch.locations.begin(), batch.locations.end(), less))
       std::sort(batch.locations.begin(), batch.locations.end(), less);

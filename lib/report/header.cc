@@ -20,6 +20,11 @@ constexpr size_t kMaxNoteLines = 3;
 constexpr size_t kMaxNames = 5;
 constexpr size_t kMaxBases = 4;
 
+// "1 sample", "2 samples"
+std::string CountOf(uint64_t count, std::string_view what) {
+  return StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
 std::string OneDecimal(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.1f", value);
@@ -47,7 +52,7 @@ void AppendEvent(const Profile& profile, size_t index, std::string* out) {
     StrAppend(out, " count ", event.period_or_frequency);
   }
   const uint64_t taken = index < profile.conservation.size() ? profile.conservation[index].taken : 0;
-  StrAppend(out, "; ", taken, " samples");
+  StrAppend(out, "; ", CountOf(taken, "sample"));
   if (profile.facts.cpus > 0)
     StrAppend(out, " on ", profile.facts.cpus, profile.facts.cpus == 1 ? " CPU" : " CPUs");
   if (profile.facts.duration_ns)
@@ -109,14 +114,15 @@ void AppendBase(const ReportView& view, std::string* out) {
     StrAppend(&periods, joint, view.ClassBase(c).period);
     by_period = by_period || view.profile().events[view.classes()[c].event].frequency_mode;
   }
+  const char* unit = samples == "1" ? " sample" : " samples";
   if (by_period) {
-    StrAppend(out, "; percentages are of the summed periods (", periods, ") of ", samples, " samples");
+    StrAppend(out, "; percentages are of the summed periods (", periods, ") of ", samples, unit);
   } else {
-    StrAppend(out, "; percentages are of ", samples, " samples");
+    StrAppend(out, "; percentages are of ", samples, unit);
   }
 }
 
-void AppendSum(const ReportView& view, std::string* out) {
+void AppendSum(const ReportView& view, uint64_t below_threshold, std::string* out) {
   const Profile& profile = view.profile();
   uint64_t taken = 0, idle = 0;
   std::map<std::string, uint64_t> filtered, dropped;
@@ -127,13 +133,15 @@ void AppendSum(const ReportView& view, std::string* out) {
     for (const auto& [cause, count] : c.dropped) dropped[cause] += count;
   }
   if (idle > 0)
-    StrAppend(out, idle, " idle samples not counted (", OneDecimal(Share(idle, taken)), " % of CPU time); ");
+    StrAppend(out, CountOf(idle, "idle sample"), " not counted (", OneDecimal(Share(idle, taken)),
+              " % of CPU time); ");
   StrAppend(out, profile.losses.lost_records + profile.losses.lost_samples, " lost");
-  if (profile.losses.throttles > 0) StrAppend(out, "; throttled ", profile.losses.throttles, " times");
+  if (profile.losses.throttles > 0) StrAppend(out, "; throttled ", CountOf(profile.losses.throttles, "time"));
   AppendCauses("filtered out", filtered, out);
   AppendCauses("dropped", dropped, out);
   if (const uint64_t unnamed = UnnamedSamples(profile); unnamed > 0)
-    StrAppend(out, "; ", unnamed, " samples could not be named (see [unresolved])");
+    StrAppend(out, "; ", CountOf(unnamed, "sample"), " could not be named (see [unresolved])");
+  if (below_threshold > 0) StrAppend(out, "; ", CountOf(below_threshold, "sample"), " below the threshold");
   AppendBase(view, out);
   *out += '\n';
 }
@@ -190,11 +198,11 @@ void AppendNotes(const Profile& profile, bool all, std::string* out) {
 
 }  // namespace
 
-void AppendHeader(const ReportView& view, std::string* out) {
+void AppendHeader(const ReportView& view, uint64_t below_threshold, std::string* out) {
   AppendMachine(view.profile().facts, out);
   for (uint32_t event : ShownEvents(view.profile())) AppendEvent(view.profile(), event, out);
   for (const ReportClass& c : view.classes()) AppendClass(view, c, out);
-  AppendSum(view, out);
+  AppendSum(view, below_threshold, out);
   AppendNotes(view.profile(), view.options().all_notes, out);
 }
 

@@ -4,13 +4,15 @@
 #ifndef KSAMP_LIB_REPORT_HEADER_H_
 #define KSAMP_LIB_REPORT_HEADER_H_
 
+#include <cstdint>
 #include <string>
 
 #include "lib/report/view.h"
 
 namespace ksamp {
 
-void AppendHeader(const ReportView& view, std::string* out);
+// `below_threshold`: samples of the rows that the threshold hides.
+void AppendHeader(const ReportView& view, uint64_t below_threshold, std::string* out);
 
 }  // namespace ksamp
 

@@ -36,7 +36,7 @@ class ImageReport {
 
   void Write() {
     if (options_.header) {
-      AppendHeader(view_, out_.text());
+      AppendHeader(view_, SamplesBelowThreshold(), out_.text());
       WriteColumnHeader("");
     }
     for (const Application& app : applications_) {
@@ -80,6 +80,15 @@ class ImageReport {
 
   bool ReachesThreshold(const Application& app) const {
     return options_.threshold <= 0 || Share(Value(app.cells, 0), Value(Bases(), 0)) >= options_.threshold;
+  }
+
+  uint64_t SamplesBelowThreshold() const {
+    uint64_t hidden = 0;
+    for (const Application& app : applications_) {
+      if (ReachesThreshold(app)) continue;
+      for (const Counts& counts : app.cells) hidden += counts.samples;
+    }
+    return hidden;
   }
 
   void WriteColumnHeader(std::string_view indent) {

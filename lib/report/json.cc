@@ -2,6 +2,7 @@
 // JSON, written as it goes: a library's tree of values would need memory for every row.
 #include <map>
 #include <string>
+#include <vector>
 
 #include "lib/base/str_cat.h"
 #include "lib/base/text.h"
@@ -56,7 +57,17 @@ void AppendFacts(const Profile& profile, std::string* out) {
   *out += "],\n";
 }
 
-void AppendEvents(const Profile& profile, std::string* out) {
+// By event: samples of the rows that the threshold hides.
+std::vector<uint64_t> BelowThreshold(const ReportView& view) {
+  std::vector<uint64_t> hidden(view.profile().events.size(), 0);
+  for (uint32_t row = 0; row < view.rows().size(); ++row)
+    if (!view.ReachesThreshold(row)) hidden[view.IdentityOf(row).event] += view.Get(row, 0).samples;
+  return hidden;
+}
+
+void AppendEvents(const ReportView& view, std::string* out) {
+  const Profile& profile = view.profile();
+  const std::vector<uint64_t> below_threshold = BelowThreshold(view);
   *out += "\"events\":[";
   bool first = true;
   for (uint32_t i : ShownEvents(profile)) {
@@ -65,7 +76,8 @@ void AppendEvents(const Profile& profile, std::string* out) {
     StrAppend(out, first ? "\n" : ",\n", "{\"name\":", Quote(event.name),
               event.frequency_mode ? ",\"frequency\":" : ",\"period\":", event.period_or_frequency,
               ",\"clock\":", event.clock, ",\"note\":", QuoteNote(event.note), ",\"taken\":", sum.taken,
-              ",\"counted\":", sum.counted, ",\"idle\":", sum.idle, ",\"filtered\":", CountMap(sum.filtered),
+              ",\"counted\":", sum.counted, ",\"below_threshold\":", below_threshold[i],
+              ",\"idle\":", sum.idle, ",\"filtered\":", CountMap(sum.filtered),
               ",\"dropped\":", CountMap(sum.dropped), "}");
     first = false;
   }
@@ -113,7 +125,7 @@ void WriteJson(const Profile& profile, const ReportOptions& options, TextSink& o
                         Layout::kRecords);
   StrAppend(out.text(), "{\"version\":", Quote(options.tool_version), ",\n");
   AppendFacts(profile, out.text());
-  AppendEvents(profile, out.text());
+  AppendEvents(view, out.text());
   *out.text() += "\"rows\":[";
   bool first = true;
   for (uint32_t row : SortedRows(view)) {

@@ -35,7 +35,7 @@ class ModuleReport {
 
   void Write() {
     if (options_.header) {
-      AppendHeader(view_, out_.text());
+      AppendHeader(view_, SamplesBelowThreshold(), out_.text());
       images_.Header(out_.text());
       symbols_.Header(out_.text(), kIndent);
     }
@@ -94,6 +94,16 @@ class ModuleReport {
     for (size_t c = 0; c < cells.size(); ++c)
       if (Share(Value(cells, c), Base(c)) >= options_.threshold) return true;
     return false;
+  }
+
+  // A block's total stands in its own row, so symbols hidden below a printed one are not missing.
+  uint64_t SamplesBelowThreshold() const {
+    uint64_t hidden = 0;
+    for (const Block& block : blocks_) {
+      if (ReachesThreshold(block.cells)) continue;
+      for (const Counts& counts : block.cells) hidden += counts.samples;
+    }
+    return hidden;
   }
 
   void WriteBlock(const Block& block) {

@@ -105,4 +105,13 @@ std::vector<uint32_t> SortedRowsOfAll(const ReportView& view) {
   return Sorted(view, true);
 }
 
+uint64_t SamplesBelowThreshold(const ReportView& view) {
+  uint64_t hidden = 0;
+  for (uint32_t row = 0; row < view.rows().size(); ++row) {
+    if (view.ReachesThreshold(row)) continue;
+    for (const Counts& counts : view.CellsOf(row)) hidden += counts.samples;
+  }
+  return hidden;
+}
+
 }  // namespace ksamp

@@ -13,6 +13,8 @@ namespace ksamp {
 
 // Rows that reach the threshold, in order.
 std::vector<uint32_t> SortedRows(const ReportView& view);
+// Samples of the rows that do not.
+uint64_t SamplesBelowThreshold(const ReportView& view);
 // All rows, in order.
 std::vector<uint32_t> SortedRowsOfAll(const ReportView& view);
 

@@ -28,7 +28,7 @@ class SymbolReport {
 
   void Write() {
     if (options_.header) {
-      AppendHeader(view_, out_.text());
+      AppendHeader(view_, SamplesBelowThreshold(view_), out_.text());
       table_.Header(out_.text());
     }
     for (uint32_t row : rows_) {

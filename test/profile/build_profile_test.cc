@@ -139,11 +139,11 @@ TEST(BuildProfileTest, UnexplainedAddressesAreRowsWithAReason) {
   const std::string no_map = reason(UnresolvedReason::kNoMapping);
   EXPECT_THAT(RowsOf(profile),
               ::testing::UnorderedElementsAre(
-                  Pair(StrCat("cpu-clock server/-/-/-/- unknown+0x999", no_map), 1),
-                  Pair(StrCat("cpu-clock [unknown]/-/-/-/- unknown+0x400123",
+                  Pair(StrCat("cpu-clock server/-/-/-/- [unknown]+0x999", no_map), 1),
+                  Pair(StrCat("cpu-clock [unknown]/-/-/-/- [unknown]+0x400123",
                               reason(UnresolvedReason::kUnknownProcess)),
                        1),
-                  Pair(StrCat("cpu-clock -/-/-/-/- unknown+0xffffffffd0000000", no_map), 1),
+                  Pair(StrCat("cpu-clock -/-/-/-/- [unknown]+0xffffffffd0000000", no_map), 1),
                   Pair(StrCat("cpu-clock -/-/-/-/- none+0x5", reason(UnresolvedReason::kHypervisor)), 1),
                   Pair(StrCat("cpu-clock -/-/-/-/- none+0x6", reason(UnresolvedReason::kGuest)), 1),
                   Pair(StrCat("cpu-clock -/-/-/-/- none+0x7", reason(UnresolvedReason::kGuest)), 1),
@@ -173,7 +173,7 @@ TEST(BuildProfileTest, ForkAndExecDecideByTime) {
   const Profile profile = Build(b, {.separate = {.comm = true}});
   ExpectConserved(profile, 3);
   EXPECT_THAT(RowsOf(profile), ElementsAre(Pair("cpu-clock ls/ls/-/-/- /bin/ls+0x123", 1),
-                                           Pair(HasSubstr("ls/ls/-/-/- unknown+0x400123"), 1),
+                                           Pair(HasSubstr("ls/ls/-/-/- [unknown]+0x400123"), 1),
                                            Pair("cpu-clock server/server/-/-/- /bin/server+0x123", 1)));
 }
 
@@ -323,8 +323,8 @@ TEST(BuildProfileTest, BpfCodeIsItsProgramsWhileItIsLoaded) {
   const Profile profile = Build(b);
   ExpectConserved(profile, 3);
   EXPECT_THAT(RowsOf(profile), ElementsAre(Pair("cpu-clock -/-/-/-/- [kvm]+0xffffffffc0001004", 1),
-                                           Pair("cpu-clock -/-/-/-/- bpf_prog_1_f+0xffffffffc0001004", 1),
-                                           Pair(HasSubstr("unknown+0xffffffffc0001004"), 1)));
+                                           Pair(HasSubstr("[unknown]+0xffffffffc0001004"), 1),
+                                           Pair("cpu-clock -/-/-/-/- bpf_prog_1_f+0xffffffffc0001004", 1)));
 }
 
 // ---- many samples ----

@@ -11,10 +11,10 @@ namespace {
 
 using testing::SampleProfile;
 
-std::string Header(const Profile& profile, const ReportOptions& options = {}) {
+std::string Header(const Profile& profile, const ReportOptions& options = {}, uint64_t below_threshold = 0) {
   const ReportView view(profile, options, RowUnit::kSymbol, Layout::kColumns);
   std::string text;
-  AppendHeader(view, &text);
+  AppendHeader(view, below_threshold, &text);
   return text;
 }
 
@@ -35,8 +35,19 @@ TEST(Header, SaysWhatWasCountedAndWhatNot) {
                 "400007 samples on 2 CPUs in 10.0 s\n"
                 "300000 idle samples not counted (75.0 % of CPU time); 7 lost; throttled 5 times; "
                 "5 filtered out (cpu 4, time 1); 2 dropped (malformed record 2); "
-                "1 samples could not be named (see [unresolved]); percentages are of 100000 samples\n"
+                "1 sample could not be named (see [unresolved]); percentages are of 100000 samples\n"
                 "No symbols in kvm_intel: one row for the whole image\n");
+}
+
+TEST(Header, WhatTheThresholdHidesIsTold) {
+  SampleProfile p;
+  p.Event({.name = "xyz", .period_or_frequency = 9});
+  p.Count({}, p.File("/a"), p.Symbol("f", 1), 1, 1);
+  EXPECT_EQ(Header(p.profile(), {}, 0),
+            "CPU: unknown\nCounted xyz events count 9; 1 sample\n0 lost; percentages are of 1 sample\n");
+  EXPECT_EQ(Header(p.profile(), {}, 1),
+            "CPU: unknown\nCounted xyz events count 9; 1 sample\n"
+            "0 lost; 1 sample below the threshold; percentages are of 1 sample\n");
 }
 
 TEST(Header, InFrequencyModeSharesAreOfPeriods) {

@@ -51,6 +51,10 @@ TEST(SortedRows, LeaveOutWhatIsBelowTheThreshold) {
   EXPECT_EQ(Order({.threshold = 5.1}), (Names{"gamma"}));
   EXPECT_EQ(Order({.threshold = 5}), (Names{"gamma", "alpha", "beta", "zeta"}));
   EXPECT_EQ(Order({.threshold = 50}, true).size(), 4u);
+  const Profile profile = Four();
+  for (const auto& [threshold, hidden] : {std::pair(5.1, 15u), std::pair(5.0, 0u), std::pair(90.0, 100u)})
+    EXPECT_EQ(SamplesBelowThreshold({profile, {.threshold = threshold}, RowUnit::kSymbol, Layout::kColumns}),
+              hidden);
 }
 
 TEST(SortedRows, SortByPeriodInFrequencyMode) {
