@@ -121,8 +121,8 @@ Kallsyms Kallsyms::Parse(std::string_view text, std::vector<ModuleRange> modules
   for (const char* p = begin; p < limit;) {
     const char* end = p;
     const std::optional<uint64_t> address = ParseHex(p, limit, &end);
-    // "address type name": at least " t x" must follow.
-    if (address && limit - end >= 4 && end[0] == ' ' && end[2] == ' ') {
+    // "address type name": at least " t x" must follow, on this line.
+    if (address && limit - end >= 4 && end[0] == ' ' && end[1] != '\n' && end[2] == ' ') {
       table.entries_.push_back(
           {*address, static_cast<uint32_t>(end + 1 - begin), IsTextType(end[1]) ? 1u : 0u});
       any |= *address;

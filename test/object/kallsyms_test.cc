@@ -112,6 +112,7 @@ TEST(KallsymsTest, DamagedLinesAreLeftOut) {
       "1000\n"
       "1000 T\n"
       "1000 T \n"
+      "1000 \n T type_is_a_line_break\n"
       "10000000000000000 T seventeen_digits\n"
       "2000 T good\n"
       "3000 T last_without_newline");
