@@ -28,6 +28,11 @@ uint16_t ElfBuilder::AddSection(std::string_view name, uint32_t type, uint64_t f
   return static_cast<uint16_t>(sections_.size() - 1);
 }
 
+void ElfBuilder::AddRelocations(std::string_view name, uint16_t target, std::string_view entries) {
+  AddSection(name, SHT_RELA, 0, 0, entries);
+  sections_.back().info = target;
+}
+
 uint16_t ElfBuilder::AddCode(std::string_view name, uint64_t addr, uint64_t size) {
   return AddSection(name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, addr, std::string(size, '\x90'));
 }
@@ -132,6 +137,9 @@ std::string ElfBuilder::Build() const {
     section.content = std::move(content);
     all.push_back(section);
   };
+  for (Section& section : all) {
+    if (section.type == SHT_RELA && section.link == 0) section.link = static_cast<uint32_t>(sections_.size());
+  }
   if (options_.symtab) {
     append(".symtab", SHT_SYMTAB, symbols_);
     all.back().link = static_cast<uint32_t>(all.size());

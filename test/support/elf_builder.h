@@ -38,6 +38,9 @@ class ElfBuilder {
   // Returns the section's index. `virtual_size` is for NOBITS, `link` the index of a section it needs.
   uint16_t AddSection(std::string_view name, uint32_t type, uint64_t flags, uint64_t addr,
                       std::string_view content, uint64_t virtual_size = 0, uint32_t link = 0);
+  // SHT_RELA entries, in this file's layout, for section `target`; their symbols are those of AddSymbol,
+  // from 1.
+  void AddRelocations(std::string_view name, uint16_t target, std::string_view entries);
   // Code: ".text"-like, `size` bytes of it.
   uint16_t AddCode(std::string_view name, uint64_t addr, uint64_t size);
   void AddSymbol(std::string_view name, uint64_t value, uint64_t size, uint16_t section,

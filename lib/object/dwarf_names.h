@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// DwarfNames: what the function of an entry is called.
+//
+//   DwarfNames names(&abbrevs, &work);
+//   std::string name = names.FunctionName({&file, offset});      // "_ZN3foo3barEi", "tcp_v4_rcv", ""
+//
+// The name of the symbol table (DW_AT_linkage_name) where there is one; else the plain one, with namespaces
+// and classes before it unless the unit is of a language without them. Both may stand at the entry it was
+// inlined from or declared at (DW_AT_abstract_origin, DW_AT_specification), in another unit or in the file
+// dwz made.
+//
+// For one thread; each entry is read once.
+#ifndef KSAMP_LIB_OBJECT_DWARF_NAMES_H_
+#define KSAMP_LIB_OBJECT_DWARF_NAMES_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "lib/object/dwarf_file.h"
+
+namespace ksamp {
+
+class DwarfNames {
+ public:
+  // Both must outlive it.
+  DwarfNames(DwarfAbbrevCache* abbrevs, DwarfWork* work) : abbrevs_(*abbrevs), work_(*work) {}
+
+  // `home`: the reader of the unit the entry is in, which saves reading its root again.
+  std::string FunctionName(const DwarfUnitReader& home, uint64_t entry);
+
+ private:
+  struct Entry {
+    std::string_view name, linkage_name;
+    std::optional<DwarfReference> origin;
+  };
+  const DwarfUnitReader* ReaderOf(const DwarfReference& entry, const DwarfUnitReader& home);
+  static Entry ReadEntry(const DwarfUnitReader& reader, uint64_t offset);
+  std::string Qualified(const DwarfUnitReader& reader, uint64_t offset, std::string_view name);
+
+  DwarfAbbrevCache& abbrevs_;
+  DwarfWork& work_;
+  std::unique_ptr<DwarfUnitReader> other_;  // of the unit a reference led to last
+};
+
+}  // namespace ksamp
+
+#endif  // KSAMP_LIB_OBJECT_DWARF_NAMES_H_
