@@ -37,7 +37,8 @@ constexpr const char* kEveryImage = "*";  // what -p without a directory stands 
 struct Flags {
   bool symbols = false, details = false, show_address = false, modules = false, accumulated = false,
        reverse = false, exclude_dependent = false, long_filenames = false, no_header = false, notes = false,
-       global_percent = false, xml = false, csv = false, json = false, idle = false, no_pager = false;
+       global_percent = false, debug_info = false, inlined = false, not_inlined = false, xml = false,
+       csv = false, json = false, idle = false, no_pager = false;
   double threshold = 0;
   std::string input, output, image_path, root, vmlinux, kallsyms, demangle = "normal", percent = "all", time;
   std::vector<std::string> sort, exclude_symbols, include_symbols, merge, separate, only_images, cpus, pids,
@@ -124,16 +125,19 @@ ClassAxis AxisOf(const Separation& separate) {
 ReportForm FormOf(const Flags& flags) {
   if (flags.modules || flags.image_path == kEveryImage) return ReportForm::kModules;
   if (flags.details) return ReportForm::kDetails;
-  const bool symbols = flags.symbols || flags.show_address || flags.accumulated ||
+  const bool symbols = flags.symbols || flags.show_address || flags.accumulated || flags.inlined ||
                        !flags.exclude_symbols.empty() || !flags.include_symbols.empty();
   if (symbols) return ReportForm::kSymbols;
-  return flags.image_path.empty() ? ReportForm::kImages : ReportForm::kModules;
+  if (!flags.image_path.empty()) return ReportForm::kModules;
+  return flags.debug_info ? ReportForm::kSymbols : ReportForm::kImages;
 }
 
 absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
   report.form = FormOf(flags);
   if (report.form == ReportForm::kModules && flags.details)
     return absl::InvalidArgumentError("the per-module report has no details: use -d with --only-images");
+  if (flags.inlined && flags.not_inlined)
+    return absl::InvalidArgumentError("choose one of --inline and --no-inline");
   if (flags.xml + flags.csv + flags.json > 1)
     return absl::InvalidArgumentError("choose one of --xml, --csv and --json");
   report.format = flags.xml    ? OutputFormat::kXml
@@ -141,6 +145,7 @@ absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
                   : flags.json ? OutputFormat::kJson
                                : OutputFormat::kText;
   report.show_address = flags.show_address || flags.details;
+  report.show_line = flags.debug_info;
   report.accumulated = flags.accumulated;
   report.reverse = flags.reverse;
   report.global_percent = flags.global_percent;
@@ -178,6 +183,13 @@ absl::Status FillProfileOptions(const Flags& flags, const OutputFormat format, R
   profile.events = flags.events;  // Names may hold commas (cpu/event=1,umask=2/): one name per --event.
   profile.count_idle = flags.idle;
   return absl::OkStatus();
+}
+
+// As little of the debug info as the report shows.
+SourceDetail SourceDetailOf(const Flags& flags) {
+  if (flags.inlined) return SourceDetail::kInlined;
+  if (!flags.debug_info) return SourceDetail::kNone;
+  return flags.details ? SourceDetail::kLines : SourceDetail::kSymbols;
 }
 
 bool IsDirectory(const std::string& path) {
@@ -245,6 +257,7 @@ class ReportCommand : public Command {
     return "ksamp report | head                    images, hottest first\n"
            "ksamp report -l | head                 functions\n"
            "ksamp report -d -l vmlinux             hot addresses of the kernel's functions\n"
+           "ksamp report -dg -S tcp_v4_rcv         its hot addresses with their source lines\n"
            "ksamp report -p /lib/modules/$(uname -r)/kernel/drivers/net/\n"
            "                                       network drivers, one block each\n"
            "ksamp report -l --comm=nginx --cpu=0-3\n"
@@ -268,6 +281,11 @@ void ReportCommand::AddOptions(CLI::App& app) {
   app.add_flag("-d,--details", f.details, "List the sampled addresses below each symbol; implies -l and -w");
   app.add_flag("-w,--show-address", f.show_address,
                "Add the column of addresses, as nm shows them; implies -l");
+  app.add_flag("-g,--debug-info", f.debug_info,
+               "Add the column of source files and lines; implies -l. With -d also of each address");
+  app.add_flag("--inline", f.inlined,
+               "Count samples for the functions inlined at their addresses; implies -l");
+  app.add_flag("--no-inline", f.not_inlined, "Count them for the functions that hold the code (the default)");
   app.add_option("-p,--image-path", f.image_path,
                  "Search these directories for images; without -l or -d: one block per image found there")
       ->expected(0, 1)
@@ -325,10 +343,12 @@ absl::StatusOr<Profile> ReportCommand::MakeProfile(World& world, const Recording
   options.vmlinux = flags_.vmlinux;
   options.kallsyms = flags_.kallsyms;
   options.debug_dirs.insert(options.debug_dirs.begin(), flags_.debug_dirs.begin(), flags_.debug_dirs.end());
+  options.source = SourceDetailOf(flags_);
   options.live_machine = world.live_machine;
   options.proc_root = world.proc_root;
   options.sys_root = world.sys_root;
   Symbolize(profile, *Symbolizer::Create(std::move(options)), request.profile);
+  if (flags_.inlined) AttributeToInlined(profile);
   if (!request.directories.empty()) {
     const std::vector<std::string> found = ImagesBelow(profile.images, request.directories);
     request.filters.images.insert(request.filters.images.end(), found.begin(), found.end());

@@ -31,6 +31,7 @@
 #include "ksamp/export.h"
 #include "ksamp/image.h"
 #include "ksamp/perf_data.h"
+#include "ksamp/source_lines.h"
 #include "ksamp/symbolizer.h"
 
 namespace ksamp {
@@ -71,6 +72,8 @@ struct ProfileSymbol {
   std::string name;  // not demangled
   uint32_t image = kNone32;
   uint64_t start = 0, size = 0;
+  std::string file;   // where its code begins, if the symbolizer was asked for it; empty: not known
+  uint32_t line = 0;  // of that file; 0: not known
 };
 
 // One unique address.
@@ -80,6 +83,9 @@ struct ProfileLocation {
   ElfAddress elf{0};          // set by Symbolize
   uint32_t symbol = kNone32;  // index into Profile::symbols; set by Symbolize
   UnresolvedReason reason = UnresolvedReason::kNone;
+  // Its line and inlined calls, if the symbolizer was asked for them: frames [first_frame, first_frame +
+  // frames) of Profile::source, innermost first.
+  uint32_t first_frame = 0, frames = 0;
 };
 
 struct ProfileEntry {
@@ -133,6 +139,7 @@ struct Profile {
   std::vector<ProfileKey> keys;
   std::vector<ProfileLocation> locations;
   std::vector<ProfileSymbol> symbols;      // filled by Symbolize
+  SourceFrames source;                     // filled by Symbolize; `first` is not used
   std::vector<ProfileEntry> entries;       // one per (key, location), sorted by (key, location)
   std::vector<Conservation> conservation;  // per event
   Losses losses;
@@ -164,6 +171,12 @@ KSAMP_EXPORT SymbolizerOptions SymbolizerOptionsFor(const Recording& recording);
 // Resolves every location (images in parallel), then takes idle samples out (design D6; decision 20) unless
 // counted.
 KSAMP_EXPORT void Symbolize(Profile& profile, Symbolizer& symbolizer, const ProfileOptions& options = {});
+
+// Counts each sample for the innermost function inlined at its address instead of the function that holds the
+// code (report --inline). A function that is both is one symbol; one that is only inlined has no code of its
+// own, so its start and size are 0, and its line is that of its declaration. Requires: Symbolize with
+// SourceDetail::kInlined.
+KSAMP_EXPORT void AttributeToInlined(Profile& profile);
 
 // Filters that need names; matching samples are moved to Conservation::filtered, never just gone.
 struct SymbolFilters {

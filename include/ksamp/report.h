@@ -41,6 +41,7 @@ struct ReportOptions {
   ReportForm form = ReportForm::kImages;
   OutputFormat format = OutputFormat::kText;
   bool show_address = false;             // -w
+  bool show_line = false;                // -g: file and line, which Symbolize must have filled
   bool accumulated = false;              // -a
   bool reverse = false;                  // -r
   bool global_percent = false;           // -%

@@ -11,6 +11,9 @@
 // and `notes` tells people what was tried. Every image is opened once per call; nothing is kept that was not
 // asked for.
 //
+// With SymbolizerOptions::source, file:line and inlined calls come along, from DWARF in the file itself or in
+// its debug file (ksamp/source_lines.h).
+//
 // What an address is depends on the image: a file offset for files and the vdso; the runtime address for the
 // kernel, modules, BPF and anonymous memory (those symbols come at runtime addresses).
 //
@@ -29,6 +32,7 @@
 #include "ksamp/address.h"
 #include "ksamp/export.h"
 #include "ksamp/image.h"
+#include "ksamp/source_lines.h"
 
 namespace ksamp {
 
@@ -56,6 +60,8 @@ struct Symbol {
   std::string name;    // as in the symbol table, not demangled
   uint64_t start = 0;  // ElfAddress for files; runtime address for kernel and modules
   uint64_t size = 0;
+  std::string file;   // where its code begins, by SourceDetail; empty: not known
+  uint32_t line = 0;  // of that file; 0: not known
 };
 
 struct ResolvedAddress {
@@ -67,7 +73,8 @@ struct ResolvedAddress {
 struct ImageSymbols {
   std::vector<Symbol> symbols;             // only those hit
   std::vector<ResolvedAddress> addresses;  // one per address asked for, same order
-  std::string file;  // where the symbols came from ("/usr/lib/debug/…", "recording's kallsyms")
+  std::string file;     // where the symbols came from ("/usr/lib/debug/…", "recording's kallsyms")
+  SourceFrames source;  // of the addresses, by SourceDetail
   std::vector<std::string> notes;  // for people: "libfoo.so was replaced since the recording", …
 };
 
@@ -83,6 +90,14 @@ struct KernelTables {
   uint64_t reference_address = 0;  // … and where it was: KASLR
 };
 
+// What to read of the debug info. It is the larger part of the work, and nobody pays for what was not asked.
+enum class SourceDetail : uint8_t {
+  kNone,     // symbols alone
+  kSymbols,  // Symbol::file and line
+  kLines,    // and the line of each address, as one frame without a function
+  kInlined,  // and the calls inlined there
+};
+
 struct SymbolizerOptions {
   std::vector<std::string>
       image_paths;   // -p: searched recursively for missing images and for modules, by basename
@@ -90,6 +105,7 @@ struct SymbolizerOptions {
   std::vector<std::string> debug_dirs = {"/usr/lib/debug"};
   std::string vmlinux, kallsyms;  // --vmlinux, --kallsyms
   KernelTables kernel;
+  SourceDetail source = SourceDetail::kNone;
   bool live_machine = true;  // may look at this machine's /proc, /sys and /lib/modules
   std::string proc_root = "/proc", sys_root = "/sys", modules_root = "/lib/modules";
   unsigned threads = 0;  // 0: one per CPU

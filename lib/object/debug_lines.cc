@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -30,7 +31,8 @@ uint64_t WorkFor(const DwarfFile& file) {
 struct UnitBatch {
   uint32_t unit = 0;
   size_t begin = 0, end = 0;  // of Asked::addresses
-  std::vector<std::string> functions, files;
+  std::vector<SourceFunction> functions;
+  std::vector<std::string> files;
   std::vector<SourceFrame> frames;     // numbers are those of the two above
   std::vector<uint32_t> frame_counts;  // per address
 };
@@ -76,6 +78,61 @@ class Numbering {
   absl::flat_hash_map<Key, uint32_t> numbers_;
 };
 
+// Frames of one unit's addresses.
+class FrameMaker {
+ public:
+  FrameMaker(const DwarfUnitReader& reader, const DwarfLineProgram& program, DwarfNames* names,
+             UnitBatch* batch)
+      : reader_(reader), program_(program), names_(*names), batch_(*batch) {}
+
+  // Those of the next address.
+  void Add(const DwarfPlace& place, const InlinedCalls& calls, uint32_t innermost) {
+    const size_t before = batch_.frames.size();
+    SourceFrame frame;
+    if (place.known) {
+      frame.file = NumberedFile(place.file);
+      frame.line = place.line;
+    }
+    for (uint32_t at = innermost; at != InlinedCalls::kNone; at = calls.calls[at].outer) {
+      const InlinedCalls::Call& call = calls.calls[at];
+      frame.function = FunctionOf(call.entry);
+      batch_.frames.push_back(frame);
+      frame = SourceFrame{.file = NumberedFile(call.file), .line = call.line};
+    }
+    if (batch_.frames.size() == before && place.known) batch_.frames.push_back(frame);
+    batch_.frame_counts.push_back(static_cast<uint32_t>(batch_.frames.size() - before));
+  }
+
+ private:
+  uint32_t NumberedFile(uint64_t number) {
+    const auto [index, added] = numbers_.Of(number);
+    if (added) file_of_number_.push_back(FileOf(program_.PathOf(number)));
+    return file_of_number_[index];
+  }
+  uint32_t FileOf(const std::string& path) {
+    if (path.empty()) return SourceFrame::kNone;
+    const auto [index, added] = files_.Of(path);
+    if (added) batch_.files.push_back(path);
+    return index;
+  }
+  uint32_t FunctionOf(uint64_t entry) {
+    const auto [index, added] = functions_.Of(entry);
+    if (added) {
+      DwarfFunction found = names_.Describe(reader_, program_, entry);
+      batch_.functions.push_back({std::move(found.name), FileOf(found.path), found.line});
+    }
+    return batch_.functions[index].name.empty() ? SourceFrame::kNone : index;
+  }
+
+  const DwarfUnitReader& reader_;
+  const DwarfLineProgram& program_;
+  DwarfNames& names_;
+  UnitBatch& batch_;
+  Numbering<uint64_t> numbers_, functions_;
+  std::vector<uint32_t> file_of_number_;
+  Numbering<std::string> files_;
+};
+
 // What one thread keeps from unit to unit.
 class UnitWorker {
  public:
@@ -91,78 +148,51 @@ class UnitWorker {
     InlinedCalls calls;
     calls.innermost.assign(addresses.size(), InlinedCalls::kNone);
     if (inlined) calls = FindInlinedCalls(reader, addresses, &work_);
-    AddFrames(reader, program, calls, places, batch);
+    DwarfNames names(&abbrevs_, &work_);
+    FrameMaker frames(reader, program, &names, batch);
+    for (size_t i = 0; i < addresses.size(); ++i) frames.Add(places[i], calls, calls.innermost[i]);
   }
 
   bool spent() const { return work_.spent(); }
 
  private:
-  void AddFrames(const DwarfUnitReader& reader, const DwarfLineProgram& program, const InlinedCalls& calls,
-                 std::span<const DwarfPlace> places, UnitBatch* batch) {
-    Numbering<uint64_t> files, functions;
-    const auto file_of = [&](uint64_t number) {
-      const auto [index, added] = files.Of(number);
-      if (added) batch->files.push_back(program.PathOf(number));
-      return batch->files[index].empty() ? SourceFrame::kNone : index;
-    };
-    DwarfNames names(&abbrevs_, &work_);
-    const auto function_of = [&](uint64_t entry) {
-      const auto [index, added] = functions.Of(entry);
-      if (added) batch->functions.push_back(names.FunctionName(reader, entry));
-      return batch->functions[index].empty() ? SourceFrame::kNone : index;
-    };
-    for (size_t i = 0; i < places.size(); ++i) {
-      const size_t before = batch->frames.size();
-      SourceFrame frame;
-      if (places[i].known) {
-        frame.file = file_of(places[i].file);
-        frame.line = places[i].line;
-      }
-      for (uint32_t at = calls.innermost[i]; at != InlinedCalls::kNone; at = calls.calls[at].outer) {
-        const InlinedCalls::Call& call = calls.calls[at];
-        frame.function = function_of(call.entry);
-        batch->frames.push_back(frame);
-        frame = SourceFrame();
-        if (call.outer == InlinedCalls::kNone) continue;
-        frame.file = file_of(call.file);
-        frame.line = call.line;
-      }
-      if (batch->frames.size() == before && places[i].known) batch->frames.push_back(frame);
-      batch->frame_counts.push_back(static_cast<uint32_t>(batch->frames.size() - before));
-    }
-  }
-
   const DwarfFile& file_;
   DwarfWork work_;
   DwarfAbbrevCache abbrevs_;
 };
 
-// Puts the units' answers together in the order of the question, each text once.
+// Puts the units' answers together in the order of the question, each function and file once.
 class Assembly {
  public:
   explicit Assembly(SourceFrames* out) : out_(*out) {}
 
   void Add(const UnitBatch& batch, std::span<const SourceFrame> frames) {
     for (SourceFrame frame : frames) {
-      if (frame.function != SourceFrame::kNone) {
-        frame.function = Intern(batch.functions[frame.function], &functions_, &out_.functions);
-      }
-      if (frame.file != SourceFrame::kNone) {
-        frame.file = Intern(batch.files[frame.file], &files_, &out_.files);
-      }
+      frame.function = FunctionOf(batch, frame.function);
+      frame.file = FileOf(batch, frame.file);
       out_.frames.push_back(frame);
     }
   }
 
  private:
-  static uint32_t Intern(const std::string& text, Numbering<std::string>* numbers,
-                         std::vector<std::string>* texts) {
-    const auto [index, added] = numbers->Of(text);
-    if (added) texts->push_back(text);
+  uint32_t FileOf(const UnitBatch& batch, uint32_t file) {
+    if (file == SourceFrame::kNone) return file;
+    const auto [index, added] = files_.Of(batch.files[file]);
+    if (added) out_.files.push_back(batch.files[file]);
     return index;
   }
+  uint32_t FunctionOf(const UnitBatch& batch, uint32_t number) {
+    if (number == SourceFrame::kNone) return number;
+    SourceFunction function = batch.functions[number];
+    function.file = FileOf(batch, function.file);
+    const auto [index, added] = functions_.Of({function.name, function.file, function.line});
+    if (added) out_.functions.push_back(std::move(function));
+    return index;
+  }
+
   SourceFrames& out_;
-  Numbering<std::string> functions_, files_;
+  Numbering<std::tuple<std::string, uint32_t, uint32_t>> functions_;
+  Numbering<std::string> files_;
 };
 
 }  // namespace

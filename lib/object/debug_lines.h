@@ -4,7 +4,8 @@
 //   KSAMP_ASSIGN_OR_RETURN(const DebugLines lines, DebugLines::Open(elf, path, {}));
 //   const SourceFrames found = lines.Find(addresses, {.inlined = true});      // ElfAddresses, ascending,
 //   unique for (const SourceFrame& frame : found.Of(i))                              // innermost first
-//     std::cout << found.functions[frame.function] << " " << found.files[frame.file] << ":" << frame.line;
+//     std::cout << found.functions[frame.function].name << " " << found.files[frame.file] << ":" <<
+//     frame.line;
 //
 // Our own reader rather than libdw's, because of how a profiler asks: for thousands of addresses at once,
 // which are known beforehand, from several threads, in files from elsewhere. So
@@ -19,45 +20,21 @@
 // units
 // (.dwo files and .dwp packages), whose absence leaves lines without inlined calls and is told in `notes`.
 //
-// The frames of an address: [0] is the innermost inlined call, the last the function that holds the code;
-// `line` of [0] is the address's own, of the others that of the call of the frame before.
-//
 // Immutable after Open; Find may be called by any number of threads.
 #ifndef KSAMP_LIB_OBJECT_DEBUG_LINES_H_
 #define KSAMP_LIB_OBJECT_DEBUG_LINES_H_
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ksamp/source_lines.h"
 #include "lib/object/elf_image.h"
 
 namespace ksamp {
-
-struct SourceFrame {
-  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-  uint32_t function = kNone;  // index into `functions`
-  uint32_t file = kNone;      // index into `files`
-  uint32_t line = 0;          // 0: the compiler names no line
-  friend bool operator==(const SourceFrame&, const SourceFrame&) = default;
-};
-
-struct SourceFrames {
-  std::vector<std::string> functions;  // as in the symbol table where the debug info says it; each once
-  std::vector<std::string> files;      // absolute where the debug info says it; each once
-  std::vector<SourceFrame> frames;
-  std::vector<uint32_t> first;     // into `frames`; one per address, and the end
-  std::vector<std::string> notes;  // for people: what could not be read
-
-  // Empty: the debug info says nothing of that address.
-  std::span<const SourceFrame> Of(size_t address) const {
-    return std::span(frames).subspan(first[address], first[address + 1] - first[address]);
-  }
-};
 
 class DebugLines {
  public:

@@ -35,6 +35,8 @@ enum DwarfAttribute : uint16_t {
   kAtLanguage = 0x13,
   kAtCompDir = 0x1b,
   kAtAbstractOrigin = 0x31,
+  kAtDeclFile = 0x3a,
+  kAtDeclLine = 0x3b,
   kAtSpecification = 0x47,
   kAtRanges = 0x55,
   kAtCallFile = 0x58,

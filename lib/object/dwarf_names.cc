@@ -75,6 +75,12 @@ DwarfNames::Entry DwarfNames::ReadEntry(const DwarfUnitReader& reader, uint64_t 
       case kAtSpecification:
         entry.origin = reader.ReferenceOf(value);
         break;
+      case kAtDeclFile:
+        entry.file = value.number;
+        break;
+      case kAtDeclLine:
+        entry.line = value.number;
+        break;
       default:
         break;
     }
@@ -82,7 +88,9 @@ DwarfNames::Entry DwarfNames::ReadEntry(const DwarfUnitReader& reader, uint64_t 
   return entry;
 }
 
-std::string DwarfNames::FunctionName(const DwarfUnitReader& home, uint64_t offset) {
+DwarfFunction DwarfNames::Describe(const DwarfUnitReader& home, const DwarfLineProgram& home_lines,
+                                   uint64_t offset) {
+  DwarfFunction found;
   DwarfReference at{&home.file(), offset};
   std::optional<DwarfReference> named;
   std::string_view name;
@@ -90,19 +98,33 @@ std::string DwarfNames::FunctionName(const DwarfUnitReader& home, uint64_t offse
     const DwarfUnitReader* reader = ReaderOf(at, home);
     if (reader == nullptr) break;
     const Entry entry = ReadEntry(*reader, at.offset);
-    if (!entry.linkage_name.empty()) return std::string(entry.linkage_name);
+    if (entry.line != 0 && found.line == 0) {
+      found.line = static_cast<uint32_t>(entry.line);
+      // Another unit counts its files by its own table. That of a split unit is its skeleton's, which is
+      // `home`'s too.
+      found.path = reader == &home
+                       ? home_lines.PathOf(entry.file)
+                       : DwarfLineProgram(*reader, reader->root().line_table.value_or(~uint64_t{0}))
+                             .PathOf(entry.file);
+    }
+    if (!entry.linkage_name.empty() && found.name.empty()) found.name = entry.linkage_name;
     // The last is the declaration, which stands in its class.
     if (!entry.name.empty()) {
       named = at;
       name = entry.name;
     }
-    if (!entry.origin) break;
+    if (!entry.origin || (!found.name.empty() && found.line != 0)) break;
     at = *entry.origin;
   }
-  if (!named) return {};
-  const DwarfUnitReader* reader = ReaderOf(*named, home);
+  if (found.name.empty() && named) found.name = NameOf(*named, name, home);
+  return found;
+}
+
+std::string DwarfNames::NameOf(const DwarfReference& named, std::string_view name,
+                               const DwarfUnitReader& home) {
+  const DwarfUnitReader* reader = ReaderOf(named, home);
   if (reader == nullptr || !HasScopes(reader->root().language)) return std::string(name);
-  return Qualified(*reader, named->offset, name);
+  return Qualified(*reader, named.offset, name);
 }
 
 // From the unit's root down to the entry, by the siblings that lie behind it.

@@ -2,7 +2,8 @@
 // DwarfNames: what the function of an entry is called.
 //
 //   DwarfNames names(&abbrevs, &work);
-//   std::string name = names.FunctionName({&file, offset});      // "_ZN3foo3barEi", "tcp_v4_rcv", ""
+//   DwarfFunction found = names.Describe(reader, offset);
+//   std::cout << found.name << " " << found.path << ":" << found.line;      // "_ZN3foo3barEi /src/foo.cc:17"
 //
 // The name of the symbol table (DW_AT_linkage_name) where there is one; else the plain one, with namespaces
 // and classes before it unless the unit is of a language without them. Both may stand at the entry it was
@@ -21,22 +22,32 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lib/object/dwarf_file.h"
+#include "lib/object/dwarf_line_program.h"
 
 namespace ksamp {
+
+struct DwarfFunction {
+  std::string name;  // empty: none
+  std::string path;  // where it is declared; empty: not known
+  uint32_t line = 0;
+};
 
 class DwarfNames {
  public:
   // Both must outlive it.
   DwarfNames(DwarfAbbrevCache* abbrevs, DwarfWork* work) : abbrevs_(*abbrevs), work_(*work) {}
 
-  // `home`: the reader of the unit the entry is in, which saves reading its root again.
-  std::string FunctionName(const DwarfUnitReader& home, uint64_t entry);
+  // `home`: the reader of the unit the entry is in, which saves reading its root again; `home_lines`: its
+  // line table.
+  DwarfFunction Describe(const DwarfUnitReader& home, const DwarfLineProgram& home_lines, uint64_t entry);
 
  private:
   struct Entry {
     std::string_view name, linkage_name;
     std::optional<DwarfReference> origin;
+    uint64_t file = 0, line = 0;  // of its declaration
   };
+  std::string NameOf(const DwarfReference& named, std::string_view name, const DwarfUnitReader& home);
   const DwarfUnitReader* ReaderOf(const DwarfReference& entry, const DwarfUnitReader& home);
   static Entry ReadEntry(const DwarfUnitReader& reader, uint64_t offset);
   std::string Qualified(const DwarfUnitReader& reader, uint64_t offset, std::string_view name);

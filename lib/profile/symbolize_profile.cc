@@ -51,11 +51,32 @@ std::vector<ImageBatch> BatchesOf(const Profile& profile) {
   return batches;
 }
 
+// Moves the frames of one image behind those of the others; returns where they begin.
+uint32_t AppendSource(SourceFrames& found, SourceFrames& all) {
+  const auto functions = static_cast<uint32_t>(all.functions.size());
+  const auto files = static_cast<uint32_t>(all.files.size());
+  const auto frames = static_cast<uint32_t>(all.frames.size());
+  const auto moved = [](uint32_t index, uint32_t by) {
+    return index == SourceFrame::kNone ? SourceFrame::kNone : index + by;
+  };
+  for (SourceFunction& function : found.functions)
+    all.functions.push_back({std::move(function.name), moved(function.file, files), function.line});
+  for (std::string& file : found.files) all.files.push_back(std::move(file));
+  for (const SourceFrame& frame : found.frames)
+    all.frames.push_back({moved(frame.function, functions), moved(frame.file, files), frame.line});
+  return frames;
+}
+
 void WriteBack(const ImageBatch& batch, ImageSymbols& found, Profile& profile) {
   const uint32_t first_symbol = static_cast<uint32_t>(profile.symbols.size());
   for (Symbol& symbol : found.symbols)
-    profile.symbols.push_back(
-        {.name = std::move(symbol.name), .image = batch.image, .start = symbol.start, .size = symbol.size});
+    profile.symbols.push_back({.name = std::move(symbol.name),
+                               .image = batch.image,
+                               .start = symbol.start,
+                               .size = symbol.size,
+                               .file = std::move(symbol.file),
+                               .line = symbol.line});
+  const uint32_t first_frame = AppendSource(found.source, profile.source);
   size_t at = 0;
   for (const uint32_t index : batch.locations) {
     ProfileLocation& location = profile.locations[index];
@@ -67,6 +88,8 @@ void WriteBack(const ImageBatch& batch, ImageSymbols& found, Profile& profile) {
     location.elf = resolved.elf;
     location.reason = resolved.reason;
     location.symbol = resolved.symbol ? first_symbol + *resolved.symbol : kNone32;
+    location.frames = static_cast<uint32_t>(found.source.Of(at).size());
+    if (location.frames != 0) location.first_frame = first_frame + found.source.first[at];
   }
 }
 
@@ -176,6 +199,7 @@ void Symbolize(Profile& profile, Symbolizer& symbolizer, const ProfileOptions& o
     found[i] = symbolizer.Resolve(profile.images[batches[i].image], batches[i].addresses);
   });
   profile.symbols.clear();
+  profile.source = {};
   for (size_t i = 0; i < batches.size(); ++i) WriteBack(batches[i], found[i], profile);
   if (!options.count_idle) TakeIdleOut(profile);  // Its note says more than those about single images.
   AddNotes(found, profile.facts.notes);

@@ -87,12 +87,20 @@ void AppendEvents(const ReportView& view, std::string* out) {
             ",\"by_cpu\":", CountMap(losses.by_cpu), "},\n");
 }
 
+// ,"file":"/src/hash.c","line":117
+void AppendPlace(const SourcePlace& place, std::string* out) {
+  StrAppend(out, ",\"file\":", place.file.empty() ? "null" : Quote(place.file),
+            ",\"line\":", place.line == 0 ? "null" : std::to_string(place.line));
+}
+
 void AppendAddresses(const ReportView& view, uint32_t row, std::string* out) {
   *out += ",\"addresses\":[";
   bool first = true;
   for (const AddressCell& cell : view.AddressesOf(row)) {
     StrAppend(out, first ? "" : ",", "{\"address\":\"", Hex(cell.address),
-              "\",\"samples\":", cell.counts.samples, ",\"period\":", cell.counts.period, "}");
+              "\",\"samples\":", cell.counts.samples, ",\"period\":", cell.counts.period);
+    if (view.options().show_line) AppendPlace(view.PlaceOf(cell), out);
+    *out += '}';
     first = false;
   }
   *out += ']';
@@ -108,6 +116,7 @@ void AppendRow(const ReportView& view, uint32_t row, std::string* out) {
             ",\"cpu\":", NumberOrNull(key.cpu), ",\"image\":", Quote(view.ImageName(row)));
   if (options.form != ReportForm::kImages) StrAppend(out, ",\"symbol\":", Quote(view.SymbolName(row)));
   if (options.show_address) StrAppend(out, ",\"address\":\"", Hex(view.Vma(row)), "\"");
+  if (options.show_line) AppendPlace(view.PlaceOf(row), out);
   const Counts& counts = view.Get(row, 0);
   StrAppend(out, ",\"samples\":", counts.samples, ",\"period\":", counts.period, ",\"percent\":");
   AppendBarePercent(view.ShareOf(row, 0), out);

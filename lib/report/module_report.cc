@@ -81,6 +81,7 @@ class ModuleReport {
       if (options_.accumulated) symbols_.AddColumn("cum. %", 11);
     }
     images_.AddColumn("image name", 25);
+    if (options_.show_line) symbols_.AddColumn("linenr info", 28);
     symbols_.AddColumn("symbol name", 30);
   }
 
@@ -130,6 +131,8 @@ class ModuleReport {
       symbols_.Percent(Share(Value(view_.CellsOf(row), c), whole));
       if (options_.accumulated) symbols_.Percent(Share(Value(sums, c), whole));
     }
+    if (options_.show_line)
+      symbols_.Cell(EscapeForTerminal(PlaceText(view_.PlaceOf(row), options_.long_filenames)));
     symbols_.Cell(EscapeForTerminal(view_.SymbolName(row)));
     symbols_.End();
   }

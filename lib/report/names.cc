@@ -50,6 +50,12 @@ std::string LongImageName(const Image& image) {
   return image.path;
 }
 
+std::string PlaceText(const SourcePlace& place, bool long_name) {
+  if (place.file.empty()) return "(no location information)";
+  const std::string_view file = long_name ? place.file : Basename(place.file);
+  return place.line == 0 ? StrCat(file, ":?") : StrCat(file, ":", place.line);
+}
+
 std::vector<uint32_t> ShownEvents(const Profile& profile) {
   std::vector<uint32_t> shown;
   for (uint32_t i = 0; i < profile.events.size(); ++i) {

@@ -22,6 +22,16 @@ std::string LongImageName(const Image& image);
 // image has no symbols at all, else "[unresolved: REASON]".
 std::string UnresolvedName(const Image& image, UnresolvedReason reason);
 
+// A place in the source. Empty file: not known; line 0: of no line.
+struct SourcePlace {
+  std::string_view file;
+  uint32_t line = 0;
+  friend auto operator<=>(const SourcePlace&, const SourcePlace&) = default;
+};
+// opreport's column: "hash.c:117", with the whole path if `long_name`; "(no location information)";
+// "hash.c:?".
+std::string PlaceText(const SourcePlace& place, bool long_name);
+
 // What a report tells about: all events but dummies that took no samples.
 std::vector<uint32_t> ShownEvents(const Profile& profile);
 

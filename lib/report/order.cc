@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "lib/base/file_io.h"
+
 namespace ksamp {
 namespace {
 
@@ -74,9 +76,16 @@ class Comparison {
       case SortKey::kVma:
         return ThreeWay(view_.Vma(a), view_.Vma(b));
       case SortKey::kDebug:
-        return 0;  // Source lines are no part of these reports.
+        return ComparePlaces(view_.PlaceOf(a), view_.PlaceOf(b));
     }
     return 0;
+  }
+
+  // By the name as printed, then by line; those without a place first.
+  int ComparePlaces(const SourcePlace& a, const SourcePlace& b) const {
+    const bool whole = view_.options().long_filenames;
+    const int names = (whole ? a.file : Basename(a.file)).compare(whole ? b.file : Basename(b.file));
+    return names != 0 ? names : ThreeWay(a.line, b.line);
   }
 
   const ReportView& view_;

@@ -25,9 +25,12 @@ absl::Status CheckOptions(const ReportOptions& options) {
       return absl::InvalidArgumentError("--accumulated is meaningless without --symbols");
     if (options.show_address)
       return absl::InvalidArgumentError("--show-address is meaningless without --symbols");
+    if (options.show_line) return absl::InvalidArgumentError("--debug-info is meaningless without --symbols");
     for (SortKey key : options.sort)
-      if (key == SortKey::kVma)
-        return absl::InvalidArgumentError("--sort=vma is meaningless without --symbols");
+      if (key == SortKey::kVma || key == SortKey::kDebug)
+        return absl::InvalidArgumentError(key == SortKey::kVma
+                                              ? "--sort=vma is meaningless without --symbols"
+                                              : "--sort=debug is meaningless without --symbols");
   }
   return absl::OkStatus();
 }

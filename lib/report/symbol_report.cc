@@ -54,6 +54,7 @@ class SymbolReport {
       table_.AddColumn("%", 9);
       if (options_.accumulated) table_.AddColumn("cum. %", 11);
     }
+    if (options_.show_line) table_.AddColumn("linenr info", 28);
     if (show_image_) table_.AddColumn("image name", 25);
     if (show_app_) table_.AddColumn("app name", 25);
     if (show_comm_) table_.AddColumn("command", 16);
@@ -80,6 +81,10 @@ class SymbolReport {
     if (options_.accumulated) table_.Percent(Share(view_.Value(sum, event), whole));
   }
 
+  void WritePlace(const SourcePlace& place) {
+    table_.Cell(EscapeForTerminal(PlaceText(place, options_.long_filenames)));
+  }
+
   void WriteRow(uint32_t row) {
     table_.Begin(out_.text());
     if (show_vma_) table_.Address(view_.Vma(row), digits_);
@@ -87,6 +92,7 @@ class SymbolReport {
       const uint32_t event = view_.EventOf(row, c);
       WriteCells(view_.Get(row, c), sums_[c], view_.Value(view_.ClassBase(c), event), event);
     }
+    if (options_.show_line) WritePlace(view_.PlaceOf(row));
     if (show_image_) table_.Cell(EscapeForTerminal(view_.ImageName(row)));
     if (show_app_) table_.Cell(EscapeForTerminal(view_.AppName(row)));
     if (show_comm_) table_.Cell(EscapeForTerminal(CommName(row)));
@@ -104,7 +110,8 @@ class SymbolReport {
     }
     const std::span<const AddressCell> cells = view_.AddressesOf(row);
     for (size_t i = 0; i < cells.size();) {
-      const uint64_t address = cells[i].address;
+      const AddressCell& first = cells[i];
+      const uint64_t address = first.address;
       std::fill(counts.begin(), counts.end(), Counts{});
       for (; i < cells.size() && cells[i].address == address; ++i)
         counts[cells[i].class_index] += cells[i].counts;
@@ -112,6 +119,7 @@ class SymbolReport {
       table_.Address(address, digits_);
       for (size_t c = 0; c < counts.size(); ++c)
         WriteCells(counts[c], sums[c], wholes[c], view_.EventOf(row, c));
+      if (options_.show_line) WritePlace(view_.PlaceOf(first));
       table_.End();
       if (!out_.MaybeFlush()) return false;
     }

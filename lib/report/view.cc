@@ -197,7 +197,7 @@ void ReportView::CountEntries(RowUnit unit) {
     cells_[last_row * classes_.size() + class_index] += entry.counts;
     bases_[layout_ == Layout::kRecords ? profile_.keys[entry.key].event : class_index] += entry.counts;
     if (unit == RowUnit::kAddress)
-      addresses_.push_back({last_row, class_index, PrintedAddress(location), entry.counts});
+      addresses_.push_back({last_row, class_index, entry.location, PrintedAddress(location), entry.counts});
   }
 }
 
@@ -251,8 +251,24 @@ uint64_t ReportView::PrintedAddress(const ProfileLocation& location) const {
 // A module's symbols start at runtime addresses; its file has the same distances at other ones.
 uint64_t ReportView::SymbolVma(const ProfileLocation& location) const {
   if (location.symbol == kNone32) return 0;
-  const uint64_t start = profile_.symbols[location.symbol].start;
+  const ProfileSymbol& symbol = profile_.symbols[location.symbol];
+  const uint64_t start = symbol.start;
+  if (start == 0 && symbol.size == 0) return 0;  // inlined everywhere: it has no code of its own
   return InModule(location) ? start + (location.elf.value - location.address) : start;
+}
+
+SourcePlace ReportView::PlaceOf(uint32_t row) const {
+  const uint32_t symbol = rows_[row].symbol;
+  if (symbol == kNone32) return {};
+  return {profile_.symbols[symbol].file, profile_.symbols[symbol].line};
+}
+
+SourcePlace ReportView::PlaceOf(const AddressCell& cell) const {
+  const ProfileLocation& location = profile_.locations[cell.location];
+  if (location.frames == 0) return {};
+  const SourceFrame& frame = profile_.source.frames[location.first_frame];
+  if (frame.file == SourceFrame::kNone) return {};
+  return {profile_.source.files[frame.file], frame.line};
 }
 
 bool ReportView::ReachesThreshold(uint32_t row) const {

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "ksamp/profile.h"
 #include "ksamp/report.h"
+#include "lib/report/names.h"
 #include "lib/report/percent.h"
 
 namespace ksamp {
@@ -45,7 +46,8 @@ struct ReportRow {
 
 struct AddressCell {
   uint32_t row = 0, class_index = 0;
-  uint64_t address = 0;  // as printed: ELF address, or file offset where there is no symbol
+  uint32_t location = 0;  // index into Profile::locations
+  uint64_t address = 0;   // as printed: ELF address, or file offset where there is no symbol
   Counts counts;
 };
 
@@ -96,6 +98,9 @@ class ReportView {
   // Demangled, made once; valid as long as the view.
   const std::string& SymbolName(uint32_t row) const;
   uint64_t Vma(uint32_t row) const { return rows_[row].vma; }
+  // Where the row's symbol begins, and where an address is.
+  SourcePlace PlaceOf(uint32_t row) const;
+  SourcePlace PlaceOf(const AddressCell& cell) const;
 
   bool AppIsImage(uint32_t row) const;
   bool has_comms() const { return has_comms_; }

@@ -58,7 +58,8 @@ class XmlReport {
         Attribute("processor", profile.facts.arch), Attribute("mhz", StrCat(profile.facts.cpu_mhz)),
         view_.axis() == ClassAxis::kCpu ? Attribute("separatedcpus", StrCat(view_.classes().size())) : "",
         ">\n");
-    StrAppend(text, "<options", Attribute("debuginfo", "false"), Attribute("details", StrCat(details_)),
+    StrAppend(text, "<options", Attribute("debuginfo", options_.show_line ? "true" : "false"),
+              Attribute("details", StrCat(details_)),
               Attribute("tool", StrCat("ksamp ", options_.tool_version)), "/>\n<setup>\n");
     for (uint32_t i : ShownEvents(profile))
       StrAppend(text, "<eventsetup", Attribute("id", StrCat(i)),
@@ -163,6 +164,12 @@ class XmlReport {
     return r.symbol != kNone32 ? r.symbol : uint64_t{1} << 32 | static_cast<uint64_t>(r.reason);
   }
 
+  static void WritePlace(const SourcePlace& place, std::string* text) {
+    if (place.file.empty()) return;
+    *text += Attribute("file", place.file);
+    if (place.line != 0) *text += Attribute("line", StrCat(place.line));
+  }
+
   void WriteSymbolTable(std::string* text) {
     *text += "<symboltable>\n";
     for (size_t id = 0; id < table_.size(); ++id) {
@@ -170,6 +177,7 @@ class XmlReport {
       StrAppend(text, "<symboldata", Attribute("id", StrCat(id)),
                 Attribute("name", view_.SymbolName(table_[id])),
                 Attribute("startingaddr", StrCat(Hex(view_.Vma(table_[id])))));
+      if (options_.show_line) WritePlace(view_.PlaceOf(table_[id]), text);
       if (symbol != kNone32) *text += Attribute("codelength", StrCat(view_.profile().symbols[symbol].size));
       *text += "/>\n";
       out_.MaybeFlush();
@@ -184,7 +192,9 @@ class XmlReport {
       StrAppend(out_.text(), "<symboldetails", Attribute("id", StrCat(symbol_id)), ">\n");
       for (const AddressCell& cell : view_.AddressesOf(row)) {
         StrAppend(out_.text(), "<detaildata", Attribute("id", StrCat(id++)),
-                  Attribute("vmaoffset", StrCat(Hex(cell.address))), ">");
+                  Attribute("vmaoffset", StrCat(Hex(cell.address))));
+        if (options_.show_line) WritePlace(view_.PlaceOf(cell), out_.text());
+        *out_.text() += '>';
         WriteCount(cell.counts.samples, cell.class_index);
         *out_.text() += "</detaildata>\n";
         out_.MaybeFlush();

@@ -13,7 +13,9 @@
 #include "lib/object/symbol_table.h"
 #include "lib/symbol/debug_dirs.h"
 #include "lib/symbol/recorded_machine.h"
+#include "lib/symbol/source_lookup.h"
 #include "lib/symbol/symbol_collector.h"
+#include "lib/symbol/vmlinux_finder.h"
 
 namespace ksamp {
 namespace {
@@ -93,16 +95,17 @@ void KernelSymbolizer::Use(std::string label) {
 }
 
 // How far the recorded kernel lay from where the table has it.
-uint64_t KernelSymbolizer::SlideOf(std::optional<uint64_t> address_in_table, const std::string& label) {
+uint64_t KernelSymbolizer::SlideOf(std::optional<uint64_t> address_in_table, const std::string& label,
+                                   std::vector<std::string>* notes) {
   const KernelTables& recorded = options_.kernel;
   if (recorded.reference_symbol.empty() || recorded.reference_address == 0) {
-    source_.notes.push_back(StrCat(
+    notes->push_back(StrCat(
         label,
         ": the recording does not say where its kernel was loaded; taken to be where the table has it"));
     return 0;
   }
   if (!address_in_table) {
-    source_.notes.push_back(
+    notes->push_back(
         StrCat(label, ": has no symbol ", recorded.reference_symbol, "; taken to be where the table has it"));
     return 0;
   }
@@ -119,7 +122,8 @@ bool KernelSymbolizer::LoadKallsymsFile() {
   text_ = *std::move(text);
   Use(options_.kallsyms);
   if (source_.kallsyms.empty()) return false;
-  source_.slide = SlideOf(source_.kallsyms.AddressOf(options_.kernel.reference_symbol), options_.kallsyms);
+  source_.slide = SlideOf(source_.kallsyms.AddressOf(options_.kernel.reference_symbol), options_.kallsyms,
+                          &source_.notes);
   source_.modules_usable = source_.slide == 0;
   return true;
 }
@@ -144,7 +148,8 @@ void KernelSymbolizer::LoadVmlinux() {
       source_.vmlinux_path = debug.path;
     }
   }
-  source_.vmlinux_slide = SlideOf(AddressInElf(*elf, options_.kernel.reference_symbol), source_.vmlinux_path);
+  source_.vmlinux_slide =
+      SlideOf(AddressInElf(*elf, options_.kernel.reference_symbol), source_.vmlinux_path, &source_.notes);
   source_.vmlinux = *std::move(elf);
 }
 
@@ -175,7 +180,7 @@ void KernelSymbolizer::LoadLive() {
     source_.notes.push_back(
         "kernel symbols are this machine's: same release and host name, no build-id to be sure");
   }
-  source_.slide = SlideOf(source_.kallsyms.AddressOf(options_.kernel.reference_symbol), path);
+  source_.slide = SlideOf(source_.kallsyms.AddressOf(options_.kernel.reference_symbol), path, &source_.notes);
   if (source_.slide != 0) {
     source_.modules_usable = false;
     source_.notes.push_back("the machine was rebooted since the recording; its modules' symbols are gone");
@@ -208,15 +213,9 @@ ImageSymbols KernelSymbolizer::ResolveByVmlinux(std::span<const uint64_t> addres
   return std::move(collect).Take();
 }
 
-ImageSymbols KernelSymbolizer::Resolve(const Image& image, std::span<const uint64_t> addresses) {
-  const KernelSymbolSource& from = source();
-  if (from.vmlinux && image.kind == ImageKind::kKernel) {
-    ImageSymbols found = ResolveByVmlinux(addresses);
-    found.notes = from.notes;
-    return found;
-  }
+ImageSymbols KernelSymbolizer::ResolveByKallsyms(const Image& image, std::span<const uint64_t> addresses) {
+  const KernelSymbolSource& from = source_;
   SymbolCollector collect(addresses.size());
-  for (const std::string& note : from.notes) collect.Note(note);
   collect.SetFile(from.label);
   for (size_t i = 0; i < addresses.size(); ++i) {
     collect.SetElf(i, ElfAddress(addresses[i]));
@@ -232,6 +231,45 @@ ImageSymbols KernelSymbolizer::Resolve(const Image& image, std::span<const uint6
     }
   }
   return std::move(collect).Take();
+}
+
+void KernelSymbolizer::LoadDebugInfo() {
+  debug_info_.path = source_.vmlinux_path;
+  debug_info_.slide = source_.vmlinux_slide;
+  if (source_.vmlinux) {
+    debug_info_.elf = &*source_.vmlinux;
+    return;
+  }
+  VmlinuxFile file = FindVmlinux(options_);
+  if (!file.note.empty()) debug_info_.notes.push_back(file.note);
+  if (!file.elf) return;
+  debug_info_.found = *std::move(file.elf);
+  debug_info_.elf = &*debug_info_.found;
+  debug_info_.path = file.path;
+  debug_info_.slide = SlideOf(AddressInElf(*debug_info_.elf, options_.kernel.reference_symbol), file.path,
+                              &debug_info_.notes);
+}
+
+void KernelSymbolizer::AddSource(std::span<const uint64_t> addresses, ImageSymbols* found) {
+  const SourceLookup lookup(options_);
+  if (!lookup.wanted()) return;
+  std::call_once(debug_info_loaded_, [this] { LoadDebugInfo(); });
+  found->notes.insert(found->notes.end(), debug_info_.notes.begin(), debug_info_.notes.end());
+  if (debug_info_.elf == nullptr) return;
+  std::vector<uint64_t> asked, starts;
+  for (const uint64_t address : addresses) asked.push_back(address - debug_info_.slide);
+  for (const Symbol& symbol : found->symbols) starts.push_back(symbol.start - debug_info_.slide);
+  lookup.AddTo(*debug_info_.elf, debug_info_.path, asked, starts, found);
+}
+
+ImageSymbols KernelSymbolizer::Resolve(const Image& image, std::span<const uint64_t> addresses) {
+  const KernelSymbolSource& from = source();
+  const bool kernel = image.kind == ImageKind::kKernel;
+  ImageSymbols found =
+      from.vmlinux && kernel ? ResolveByVmlinux(addresses) : ResolveByKallsyms(image, addresses);
+  found.notes.insert(found.notes.begin(), from.notes.begin(), from.notes.end());
+  if (kernel) AddSource(addresses, &found);
+  return found;
 }
 
 }  // namespace ksamp

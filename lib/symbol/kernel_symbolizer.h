@@ -13,6 +13,8 @@
 // KASLR: a table from another boot is moved by (reference address of the recording - address of the same
 // symbol in the table). Modules of such a table are left out: they move each on their own.
 //
+// Lines and inlined calls, where asked for, come from --vmlinux or the file that vmlinux_finder.h finds.
+//
 // The table is read once, at the first call. Any number of threads may call.
 #ifndef KSAMP_LIB_SYMBOL_KERNEL_SYMBOLIZER_H_
 #define KSAMP_LIB_SYMBOL_KERNEL_SYMBOLIZER_H_
@@ -44,6 +46,15 @@ struct KernelSymbolSource {
   std::vector<std::string> notes;
 };
 
+// The file with the kernel's debug info.
+struct KernelDebugInfo {
+  std::optional<ElfImage> found;  // none where it is KernelSymbolSource::vmlinux, or where there is none
+  const ElfImage* elf = nullptr;  // the one to use
+  std::string path;
+  uint64_t slide = 0;
+  std::vector<std::string> notes;
+};
+
 class KernelSymbolizer {
  public:
   // `options` must outlive the symbolizer.
@@ -65,13 +76,18 @@ class KernelSymbolizer {
   void LoadLive();
   void Use(std::string label);
   void DecideWhetherLive();
-  uint64_t SlideOf(std::optional<uint64_t> address_in_table, const std::string& label);
+  uint64_t SlideOf(std::optional<uint64_t> address_in_table, const std::string& label,
+                   std::vector<std::string>* notes);
   ImageSymbols ResolveByVmlinux(std::span<const uint64_t> addresses);
+  ImageSymbols ResolveByKallsyms(const Image& image, std::span<const uint64_t> addresses);
+  void LoadDebugInfo();
+  void AddSource(std::span<const uint64_t> addresses, ImageSymbols* found);
 
   const SymbolizerOptions& options_;
-  std::once_flag loaded_;
+  std::once_flag loaded_, debug_info_loaded_;
   std::string text_, modules_text_;  // what the table's names point into
   KernelSymbolSource source_;
+  KernelDebugInfo debug_info_;
   std::vector<ModuleRange> modules_;
   bool live_ = false;
 };

@@ -13,6 +13,7 @@
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
 #include "lib/symbol/debug_dirs.h"
+#include "lib/symbol/source_lookup.h"
 
 namespace ksamp {
 namespace {
@@ -172,6 +173,35 @@ void ModuleSymbolizer::ResolveByFile(const Image& image, const std::string& modu
   }
 }
 
+void ModuleSymbolizer::AddSource(const Image& image, const std::string& module,
+                                 std::span<const SectionAnchor> anchors, std::span<const uint64_t> addresses,
+                                 ImageSymbols* found) {
+  const SourceLookup lookup(options_);
+  if (!lookup.wanted() || anchors.empty()) return;
+  std::string path;
+  SymbolCollector notes(0);
+  const std::optional<ElfImage> elf = OpenModule(image, module, &path, &notes);
+  ImageSymbols said = std::move(notes).Take();
+  found->notes.insert(found->notes.end(), said.notes.begin(), said.notes.end());
+  if (!elf) {
+    found->notes.push_back(StrCat("no file of module ", module, ": its lines are not known"));
+    return;
+  }
+  DebugFile debug;
+  const ElfImage* source = &*elf;
+  if (elf->FindSection(".debug_info") == nullptr) {
+    debug = FindDebugFile(*elf, path, DebugDirs(options_));
+    if (debug.elf) {
+      source = &*debug.elf;
+      path = debug.path;
+    }
+  }
+  std::vector<uint64_t> starts;
+  for (const Symbol& symbol : found->symbols) starts.push_back(symbol.start);
+  lookup.AddTo(*source, path, ToRelocatable(*source, anchors, addresses),
+               ToRelocatable(*source, anchors, starts), found);
+}
+
 ImageSymbols ModuleSymbolizer::Resolve(const Image& image, std::span<const uint64_t> addresses) {
   SymbolCollector collect(addresses.size());
   const std::string module = ModuleName(image);
@@ -198,7 +228,9 @@ ImageSymbols ModuleSymbolizer::Resolve(const Image& image, std::span<const uint6
   }
   collect.SetFile(from.label);
   if (!in_table) ResolveByFile(image, module, anchors, addresses, &collect);
-  return std::move(collect).Take();
+  ImageSymbols found = std::move(collect).Take();
+  AddSource(image, module, anchors, addresses, &found);
+  return found;
 }
 
 }  // namespace ksamp

@@ -15,6 +15,8 @@
 // below the -p directories, or below modules_root/RELEASE, uncompressed or not, verified by build-id; of a
 // stripped .ko, from its debug file.
 //
+// Lines and inlined calls, where asked for, come from the .ko or its debug file, by the same anchors.
+//
 // Any number of threads may call for different images.
 #ifndef KSAMP_LIB_SYMBOL_MODULE_SYMBOLIZER_H_
 #define KSAMP_LIB_SYMBOL_MODULE_SYMBOLIZER_H_
@@ -61,6 +63,8 @@ class ModuleSymbolizer {
   std::vector<std::string> ModuleFiles(const Image& image, const std::string& module);
   void ResolveByFile(const Image& image, const std::string& module, std::span<const SectionAnchor> anchors,
                      std::span<const uint64_t> addresses, SymbolCollector* collect);
+  void AddSource(const Image& image, const std::string& module, std::span<const SectionAnchor> anchors,
+                 std::span<const uint64_t> addresses, ImageSymbols* found);
 
   const SymbolizerOptions& options_;
   ImageIndex* index_;

@@ -16,6 +16,7 @@
 #include "lib/object/elf_symbols.h"
 #include "lib/object/symbol_table.h"
 #include "lib/symbol/debug_dirs.h"
+#include "lib/symbol/source_lookup.h"
 
 namespace ksamp {
 namespace {
@@ -163,15 +164,28 @@ UserSymbolizer::Opened UserSymbolizer::OpenVdso(const Image& image) {
   return opened;
 }
 
-void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets,
-                               SymbolCollector* collect) {
-  const ElfImage& elf = *opened.elf;
-  std::vector<std::optional<ElfAddress>> translated;
-  std::vector<uint64_t> wanted;
-  for (uint64_t offset : file_offsets) {
-    translated.push_back(elf.ToElfAddress(FileOffset(offset)));
-    if (translated.back()) wanted.push_back(translated.back()->value);
+namespace {
+
+// Elf addresses of file offsets; kNowhere where no segment has one.
+std::vector<uint64_t> Translated(const ElfImage& elf, std::span<const uint64_t> file_offsets) {
+  std::vector<uint64_t> addresses;
+  addresses.reserve(file_offsets.size());
+  for (const uint64_t offset : file_offsets) {
+    const std::optional<ElfAddress> address = elf.ToElfAddress(FileOffset(offset));
+    addresses.push_back(address ? address->value : SourceLookup::kNowhere);
   }
+  return addresses;
+}
+
+}  // namespace
+
+// Returns the addresses that the debug info counts in.
+std::vector<uint64_t> UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets,
+                                                SymbolCollector* collect) {
+  const ElfImage& elf = *opened.elf;
+  std::vector<uint64_t> addresses = Translated(elf, file_offsets);
+  std::vector<uint64_t> wanted = addresses;
+  std::erase(wanted, SourceLookup::kNowhere);
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   SymbolTableBuilder builder(wanted);
@@ -195,27 +209,36 @@ void UserSymbolizer::ResolveIn(const Opened& opened, std::span<const uint64_t> f
   const UnresolvedReason missing = symbols == 0 ? UnresolvedReason::kImageHasNoSymbols
                                    : stripped   ? UnresolvedReason::kNotExported
                                                 : UnresolvedReason::kBetweenSymbols;
-  for (size_t i = 0; i < file_offsets.size(); ++i) {
-    if (translated[i]) collect->SetElf(i, *translated[i]);
-    const auto match = translated[i] ? table.Find(translated[i]->value) : std::nullopt;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const bool somewhere = addresses[i] != SourceLookup::kNowhere;
+    if (somewhere) collect->SetElf(i, ElfAddress(addresses[i]));
+    const auto match = somewhere ? table.Find(addresses[i]) : std::nullopt;
     if (match) {
       collect->Found(i, match->id, match->name, match->start, match->size);
     } else {
       collect->NotFound(i, missing);
     }
   }
+  return addresses;
 }
 
 ImageSymbols UserSymbolizer::Resolve(const Image& image, std::span<const uint64_t> file_offsets) {
   SymbolCollector collect(file_offsets.size());
   const Opened opened = image.kind == ImageKind::kVdso ? OpenVdso(image) : OpenFile(image);
   for (const std::string& note : opened.notes) collect.Note(note);
-  if (opened.elf) {
-    ResolveIn(opened, file_offsets, &collect);
-  } else {
+  if (!opened.elf) {
     collect.NoneFound(opened.reason);
+    return std::move(collect).Take();
   }
-  return std::move(collect).Take();
+  const std::vector<uint64_t> addresses = ResolveIn(opened, file_offsets, &collect);
+  ImageSymbols found = std::move(collect).Take();
+  const SourceLookup lookup(options_);
+  if (lookup.wanted() && image.kind == ImageKind::kFile) {
+    std::vector<uint64_t> starts;
+    for (const Symbol& symbol : found.symbols) starts.push_back(symbol.start);
+    lookup.AddTo(*opened.elf, opened.path, addresses, starts, &found);
+  }
+  return found;
 }
 
 }  // namespace ksamp

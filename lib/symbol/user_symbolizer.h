@@ -52,7 +52,8 @@ class UserSymbolizer {
   bool Try(const std::string& path, const Image& image, Opened* opened);
   void TryProcess(const Image& image, Opened* opened);
   void TryIndex(const Image& image, Opened* opened);
-  void ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets, SymbolCollector* collect);
+  std::vector<uint64_t> ResolveIn(const Opened& opened, std::span<const uint64_t> file_offsets,
+                                  SymbolCollector* collect);
 
   const SymbolizerOptions& options_;
   ImageIndex* index_;

@@ -37,7 +37,10 @@ DwarfBuilder TwoUnits() {
                        {kAtHighPc, kFormData4},
                        {kAtCallFile, kFormData1},
                        {kAtCallLine, kFormData1}});
-  dwarf.abbrev.Abbrev(4, kTagSubprogram, false, {{kAtName, kFormString}}).Uleb(0);
+  dwarf.abbrev
+      .Abbrev(4, kTagSubprogram, false,
+              {{kAtName, kFormString}, {kAtDeclFile, kFormData1}, {kAtDeclLine, kFormData1}})
+      .Uleb(0);
   const uint64_t first = dwarf.AddLineTable({"a.c", "h.h"}, DwarfBytes()
                                                                 .SetAddress(0x1000)
                                                                 .Row(0, 9)
@@ -53,7 +56,7 @@ DwarfBuilder TwoUnits() {
   DwarfBytes entries =
       DwarfBytes().Uleb(1).Text("a.c").Text("/src").U32(first).U64(0x1000).U32(0x100).U8(kLanguageC);
   const uint64_t abstract = DwarfBuilder::HeaderSize(4) + entries.size();
-  entries.Uleb(4).Text("helper").Uleb(2).Text("work").U64(0x1000).U32(0x100);
+  entries.Uleb(4).Text("helper").U8(2).U8(2).Uleb(2).Text("work").U64(0x1000).U32(0x100);
   entries.Uleb(3).U32(abstract).U64(0x1010).U32(0x10).U8(1).U8(12).Uleb(0).Uleb(0);
   dwarf.AddUnit(4, entries);
   entries = DwarfBytes().Uleb(1).Text("b.c").Text("/src").U32(second).U64(0x2000).U32(0x10).U8(kLanguageC);
@@ -64,8 +67,8 @@ DwarfBuilder TwoUnits() {
 std::vector<std::string> Texts(const SourceFrames& found, size_t address) {
   std::vector<std::string> texts;
   for (const SourceFrame& frame : found.Of(address)) {
-    texts.push_back((frame.function == SourceFrame::kNone ? "?" : found.functions[frame.function]) + " " +
-                    (frame.file == SourceFrame::kNone ? "?" : found.files[frame.file]) + ":" +
+    texts.push_back((frame.function == SourceFrame::kNone ? "?" : found.functions[frame.function].name) +
+                    " " + (frame.file == SourceFrame::kNone ? "?" : found.files[frame.file]) + ":" +
                     std::to_string(frame.line));
   }
   return texts;
@@ -87,7 +90,10 @@ TEST_P(DebugLinesThreads, LinesAndInlinedCallsOfSeveralUnits) {
   EXPECT_THAT(Texts(found, 5), ElementsAre("other /src/h.h:5"));
   EXPECT_THAT(Texts(found, 6), ElementsAre("? /src/h.h:5")) << "a line, but no function";
   EXPECT_THAT(found.files, ElementsAre("/src/a.c", "/src/h.h")) << "each once, by address";
-  EXPECT_THAT(found.functions, ElementsAre("work", "helper", "other"));
+  ASSERT_EQ(found.functions.size(), 3u);
+  EXPECT_EQ(found.functions[1].name, "helper");
+  EXPECT_EQ(found.functions[1].line, 2u) << "where it is declared";
+  EXPECT_EQ(found.files[found.functions[1].file], "/src/h.h");
   EXPECT_THAT(found.notes, IsEmpty());
 }
 

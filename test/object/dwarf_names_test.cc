@@ -41,7 +41,8 @@ class DwarfNamesTest : public ::testing::Test {
     DwarfWork work(1 << 20);
     DwarfAbbrevCache cache(&work);
     const DwarfUnitReader reader(file, file.units()[unit], cache.Get(file, file.units()[unit]));
-    return DwarfNames(&cache, &work).FunctionName(reader, offset);
+    const DwarfLineProgram no_lines(reader, ~uint64_t{0});
+    return DwarfNames(&cache, &work).Describe(reader, no_lines, offset).name;
   }
 
   DwarfBuilder dwarf_;

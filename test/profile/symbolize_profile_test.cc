@@ -155,5 +155,50 @@ TEST(SymbolizeProfileTest, TwiceIsTheSameAsOnce) {
   ExpectConserved(profile, 45);
 }
 
+// Every address in a file of its own name, odd ones with a call inlined.
+class SourceSymbolizer : public Symbolizer {
+ public:
+  ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) override {
+    ImageSymbols found;
+    found.symbols = {{.name = "f", .start = 0, .size = 0x1000, .file = image.path, .line = 1}};
+    found.source.files = {image.path, image.path + ".h"};
+    found.source.functions = {{"f", 0, 1}, {"g", 1, 2}};
+    for (const uint64_t address : addresses) {
+      found.addresses.push_back({.symbol = 0, .elf = ElfAddress(address)});
+      found.source.first.push_back(static_cast<uint32_t>(found.source.frames.size()));
+      if (address % 2 == 1) found.source.frames.push_back({1, 1, static_cast<uint32_t>(address)});
+      if (address != 4) found.source.frames.push_back({0, 0, static_cast<uint32_t>(address)});
+    }
+    found.source.first.push_back(static_cast<uint32_t>(found.source.frames.size()));
+    return found;
+  }
+};
+
+TEST(SymbolizeProfile, KeepsLinesAndInlinedCallsOfEachImage) {
+  Profile profile;
+  profile.events = {{.name = "cycles", .note = {}}};
+  profile.conservation.resize(1);
+  profile.images = {Named(ImageKind::kFile, "/a"), Named(ImageKind::kFile, "/b")};
+  profile.locations = {{.image = 0, .address = 2},
+                       {.image = 0, .address = 3},
+                       {.image = 1, .address = 3},
+                       {.image = 1, .address = 4}};
+  SourceSymbolizer symbolizer;
+  Symbolize(profile, symbolizer);
+  std::vector<std::string> texts;
+  for (const ProfileLocation& location : profile.locations) {
+    std::string text;
+    for (uint32_t i = 0; i < location.frames; ++i) {
+      const SourceFrame& frame = profile.source.frames[location.first_frame + i];
+      const SourceFunction& function = profile.source.functions[frame.function];
+      text += function.name + " " + profile.source.files[function.file] + " " +
+              profile.source.files[frame.file] + ":" + std::to_string(frame.line) + ";";
+    }
+    texts.push_back(text);
+  }
+  EXPECT_THAT(texts, ElementsAre("f /a /a:2;", "g /a.h /a.h:3;f /a /a:3;", "g /b.h /b.h:3;f /b /b:3;", ""));
+  EXPECT_EQ(profile.symbols[profile.locations[3].symbol].file, "/b");
+}
+
 }  // namespace
 }  // namespace ksamp

@@ -59,5 +59,12 @@ TEST(Names, EventsShownAreThoseThatCount) {
   EXPECT_EQ(ShownEvents(profile), (std::vector<uint32_t>{0, 2}));
 }
 
+TEST(Names, PlacesInTheSource) {
+  EXPECT_EQ(PlaceText({"/src/hash.c", 117}, false), "hash.c:117");
+  EXPECT_EQ(PlaceText({"/src/hash.c", 117}, true), "/src/hash.c:117");
+  EXPECT_EQ(PlaceText({"/src/hash.c", 0}, false), "hash.c:?");
+  EXPECT_EQ(PlaceText({}, false), "(no location information)");
+}
+
 }  // namespace
 }  // namespace ksamp

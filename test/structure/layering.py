@@ -33,7 +33,7 @@ TOOLS_MAY_INCLUDE = re.compile(r"(ksamp|tools)/.*|lib/os/perf_kernel\.h|lib/base
 
 # A public header belongs to a floor as well; a room may include those of its own room and of lower floors.
 PUBLIC_HEADERS = {
-    "address.h": "base", "export.h": "base", "image.h": "base", "version.h": "base",
+    "address.h": "base", "export.h": "base", "image.h": "base", "source_lines.h": "base", "version.h": "base",
     "event_spec.h": "event", "record.h": "event",
     "perf_data.h": "perfdata",
     "symbolizer.h": "symbol",

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "lib/base/byte_reader.h"
-#include "test/support/elf_builder.h"
+#include "lib/object/dwarf_constants.h"
 
 namespace ksamp::testing {
 
@@ -62,8 +62,7 @@ uint64_t DwarfBuilder::AddUnit(uint16_t version, const DwarfBytes& entries, uint
   return begin;
 }
 
-uint64_t DwarfBuilder::AddLineTable(std::initializer_list<std::string_view> files,
-                                    const DwarfBytes& program) {
+uint64_t DwarfBuilder::AddLineTable(const std::vector<std::string_view>& files, const DwarfBytes& program) {
   DwarfBytes header;  // from minimum_instruction_length on
   header.U8(1).U8(1).U8(1).U8(static_cast<uint8_t>(-5)).U8(14).U8(13);
   for (const int operands : {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}) header.U8(static_cast<uint64_t>(operands));
@@ -75,16 +74,36 @@ uint64_t DwarfBuilder::AddLineTable(std::initializer_list<std::string_view> file
   return begin;
 }
 
-std::string DwarfBuilder::Bytes() const {
-  ElfBuilder elf;
-  elf.AddCode(".text", 0x1000, 0x8000);
+DwarfBuilder DwarfBuilder::OneLine(uint64_t begin, uint64_t size, std::string_view file, uint64_t line) {
+  DwarfBuilder dwarf;
+  dwarf.abbrev
+      .Abbrev(1, kTagCompileUnit, false,
+              {{kAtCompDir, kFormString},
+               {kAtStmtList, kFormSecOffset},
+               {kAtLowPc, kFormAddr},
+               {kAtHighPc, kFormData8},
+               {kAtLanguage, kFormData1}})
+      .Uleb(0);
+  const uint64_t table = dwarf.AddLineTable(
+      {file}, DwarfBytes().SetAddress(begin).Row(0, static_cast<int64_t>(line) - 1).EndSequence(size));
+  dwarf.AddUnit(4, DwarfBytes().Uleb(1).Text("/src").U32(table).U64(begin).U64(size).U8(kLanguageC));
+  return dwarf;
+}
+
+void DwarfBuilder::AddTo(ElfBuilder* elf) const {
   const std::pair<const char*, const DwarfBytes&> sections[] = {
       {".debug_info", info}, {".debug_abbrev", abbrev},     {".debug_line", line},
       {".debug_str", str},   {".debug_line_str", line_str}, {".debug_str_offsets", str_offsets},
       {".debug_addr", addr}, {".debug_ranges", ranges},     {".debug_rnglists", rnglists}};
   for (const auto& [name, content] : sections) {
-    if (content.size() != 0) elf.AddSection(name, SHT_PROGBITS, 0, 0, content.bytes());
+    if (content.size() != 0) elf->AddSection(name, SHT_PROGBITS, 0, 0, content.bytes());
   }
+}
+
+std::string DwarfBuilder::Bytes() const {
+  ElfBuilder elf;
+  elf.AddCode(".text", 0x1000, 0x8000);
+  AddTo(&elf);
   return elf.Build();
 }
 

@@ -15,8 +15,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/object/elf_image.h"
+#include "test/support/elf_builder.h"
 
 namespace ksamp::testing {
 
@@ -54,9 +56,13 @@ struct DwarfBuilder {
   // The bytes of a unit's header; what is at offset n of `entries` has this offset in the unit.
   static uint64_t HeaderSize(uint16_t version) { return version >= 5 ? 12 : 11; }
   // A version 4 line table with these file names in directory 0 (the unit's); returns its offset.
-  uint64_t AddLineTable(std::initializer_list<std::string_view> files, const DwarfBytes& program);
+  uint64_t AddLineTable(const std::vector<std::string_view>& files, const DwarfBytes& program);
 
-  std::string Bytes() const;  // of the ELF file
+  // A unit of C in /src whose code [begin, begin + size) is of one line.
+  static DwarfBuilder OneLine(uint64_t begin, uint64_t size, std::string_view file, uint64_t line);
+
+  void AddTo(ElfBuilder* elf) const;  // the sections that are not empty
+  std::string Bytes() const;          // of an ELF file with code at [0x1000, 0x9000)
   ElfImage Elf() const;
 };
 

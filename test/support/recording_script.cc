@@ -15,7 +15,9 @@
 #include "lib/base/compression.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
+#include "lib/object/dwarf_constants.h"
 #include "lib/perfdata/format.h"
+#include "test/support/dwarf_builder.h"
 #include "test/support/elf_builder.h"
 
 namespace ksamp::testing {
@@ -206,12 +208,125 @@ class RecordingScript::Parser {
     if (const std::string id = Option(w, "id"); !id.empty()) elf.AddBuildId(FromHex(id));
     for (size_t i = 2; i < w.size(); ++i) {
       const size_t at = w[i].rfind('@'), plus = w[i].rfind('+');
-      if (at == std::string::npos || plus == std::string::npos) continue;
+      if (at == std::string::npos || plus == std::string::npos || w[i].starts_with("inline=")) continue;
       elf.AddSymbol(Unescaped(w[i].substr(0, at)), Number(w[i].substr(at + 1, plus - at - 1)),
                     Number(w[i].substr(plus + 1)), text);
     }
     elf.AddSegment({.offset = 0x1000, .vaddr = 0x1000, .filesz = 0x8000});
+    DebugInfoOf(w).AddTo(&elf);
     WriteFile(root_ + Unescaped(w[1]), elf.Build());
+  }
+
+  // "NAME@ADDRESS+SIZE:…" in parts.
+  struct Code {
+    std::string name;
+    uint64_t address = 0, size = 0;
+    Words rest;
+  };
+  static Words Parts(const std::string& text) {
+    Words parts(1);
+    for (const char c : text) {
+      if (c == ':') {
+        parts.emplace_back();
+      } else {
+        parts.back() += c;
+      }
+    }
+    return parts;
+  }
+  Code CodeOf(const std::string& text) {
+    Code code;
+    code.rest = Parts(text);
+    const std::string& place = code.rest[0];
+    const size_t at = place.rfind('@'), plus = place.rfind('+');
+    if (at == std::string::npos || plus == std::string::npos || plus < at) return code;
+    code.name = Unescaped(place.substr(0, at));
+    code.address = Number(place.substr(at + 1, plus - at - 1));
+    code.size = Number(place.substr(plus + 1));
+    return code;
+  }
+
+  // A unit of C that is all of the file's code; empty without row= words.
+  DwarfBuilder DebugInfoOf(const Words& w) {
+    DwarfBuilder dwarf;
+    Words files;
+    const auto file_number = [&files](const std::string& file) {
+      const auto at = std::find(files.begin(), files.end(), file);
+      if (at == files.end()) files.push_back(file);
+      return static_cast<uint64_t>(std::find(files.begin(), files.end(), file) - files.begin()) + 1;
+    };
+    DwarfBytes rows;
+    uint64_t address = 0, line = 1;
+    for (const std::string& word : w) {
+      if (!word.starts_with("row=")) continue;
+      const Words parts = Parts(word.substr(4));
+      const uint64_t next = Number(parts.at(0)), next_line = Number(parts.at(2));
+      if (address == 0) rows.SetAddress(address = next);
+      rows.U8(4).Uleb(file_number(parts.at(1)));
+      rows.Row(next - address, static_cast<int64_t>(next_line) - static_cast<int64_t>(line));
+      address = next;
+      line = next_line;
+    }
+    if (address == 0) return dwarf;
+    rows.EndSequence(0x9000 - address);
+    std::vector<Code> inlined;
+    for (const std::string& word : w) {
+      if (word.starts_with("inline=")) inlined.push_back(CodeOf(word.substr(7)));
+    }
+    for (const Code& code : inlined) file_number(code.rest.at(2));
+    AddEntries(w, inlined,
+               dwarf.AddLineTable(std::vector<std::string_view>(files.begin(), files.end()), rows),
+               file_number, &dwarf);
+    return dwarf;
+  }
+
+  void AddEntries(const Words& w, const std::vector<Code>& inlined, uint64_t lines,
+                  const std::function<uint64_t(const std::string&)>& file_number, DwarfBuilder* dwarf) {
+    dwarf->abbrev.Abbrev(1, kTagCompileUnit, true,
+                         {{kAtCompDir, kFormString},
+                          {kAtStmtList, kFormSecOffset},
+                          {kAtLowPc, kFormAddr},
+                          {kAtHighPc, kFormData4},
+                          {kAtLanguage, kFormData1}});
+    dwarf->abbrev.Abbrev(2, kTagSubprogram, true,
+                         {{kAtLinkageName, kFormString}, {kAtLowPc, kFormAddr}, {kAtHighPc, kFormData4}});
+    dwarf->abbrev.Abbrev(3, kTagInlinedSubroutine, false,
+                         {{kAtAbstractOrigin, kFormRef4},
+                          {kAtLowPc, kFormAddr},
+                          {kAtHighPc, kFormData4},
+                          {kAtCallFile, kFormData1},
+                          {kAtCallLine, kFormUdata}});
+    dwarf->abbrev.Abbrev(5, kTagSubprogram, true,
+                         {{kAtAbstractOrigin, kFormRef4}, {kAtLowPc, kFormAddr}, {kAtHighPc, kFormData4}});
+    dwarf->abbrev
+        .Abbrev(4, kTagSubprogram, false,
+                {{kAtLinkageName, kFormString}, {kAtDeclFile, kFormData1}, {kAtDeclLine, kFormUdata}})
+        .Uleb(0);
+    DwarfBytes entries = DwarfBytes().Uleb(1).Text("/src").U32(lines).U64(0x1000).U32(0x8000).U8(kLanguageC);
+    std::vector<uint64_t> origins;
+    for (const Code& code : inlined) {
+      origins.push_back(DwarfBuilder::HeaderSize(4) + entries.size());
+      entries.Uleb(4).Text(code.name).U8(file_number(code.rest.at(2))).Uleb(Number(code.rest.at(3)));
+    }
+    for (const std::string& word : w) {
+      const Code function = CodeOf(word);
+      if (function.size == 0 || word.starts_with("inline=")) continue;
+      const auto abstract = std::find_if(inlined.begin(), inlined.end(),
+                                         [&](const Code& code) { return code.name == function.name; });
+      if (abstract == inlined.end()) {
+        entries.Uleb(2).Text(function.name);
+      } else {
+        entries.Uleb(5).U32(origins[static_cast<size_t>(abstract - inlined.begin())]);
+      }
+      entries.U64(function.address).U32(function.size);
+      for (size_t i = 0; i < inlined.size(); ++i) {
+        const Code& code = inlined[i];
+        if (code.address < function.address || code.address >= function.address + function.size) continue;
+        entries.Uleb(3).U32(origins[i]).U64(code.address).U32(code.size).U8(1).Uleb(Number(code.rest.at(1)));
+      }
+      entries.Uleb(0);
+    }
+    dwarf->AddUnit(4, entries.Uleb(0));
   }
 
   void KernelMap(uint64_t address, uint64_t size, uint64_t offset, const std::string& path) {

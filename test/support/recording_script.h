@@ -9,6 +9,9 @@
 //   machine Example CPU                what /proc/cpuinfo calls it; kernel 6.1.0, 2 CPUs, 2096 MHz with it
 //   event NAME period=N|freq=HZ [type=N config=N]      without one: cpu-clock, every 1 000 000 ns
 //   file PATH [id=HEX] [SYMBOL@ADDRESS+SIZE ...]       an ELF file below `root`: offsets are addresses
+//        [row=ADDRESS:FILE:LINE ...]                   with debug info of unit /src: each line up to the next
+//        address [inline=NAME@ADDRESS+SIZE:LINE:FILE:LINE ...] called at that line of row 1's file; where it
+//        is declared
 //   text PATH WORDS...                 a file that is no ELF
 //   kallsyms ADDRESS TYPE NAME [MODULE], modules NAME SIZE ADDRESS, sections MODULE SECTION ADDRESS
 //   meta KEY=VALUE                     of the recorder; \n in it is a line break

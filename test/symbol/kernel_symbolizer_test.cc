@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "test/support/built_tree.h"
+#include "test/support/dwarf_builder.h"
 #include "test/support/elf_builder.h"
 #include "test/support/temp_tree.h"
 
 namespace ksamp {
 namespace {
 
+using ::ksamp::testing::DwarfBuilder;
 using ::ksamp::testing::ElfBuilder;
 using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
@@ -217,6 +219,37 @@ TEST_F(KernelSymbolizerTest, AStrippedVmlinuxHasItsSymbolsInTheDebugFile) {
   EXPECT_THAT(Names(found), ElementsAre("do_idle"));
   EXPECT_EQ(found.symbols[0].start, kText + 0x200100);
   EXPECT_EQ(found.file, debug);
+}
+
+// The kernel ran 0x2000 above where the file has it.
+TEST_F(KernelSymbolizerTest, LinesOfTheVmlinuxThatIsFound) {
+  constexpr uint64_t kSlide = 0x2000;
+  ElfBuilder elf;
+  const uint16_t text = elf.AddCode(".text", kText - kSlide, 0x1000);
+  elf.AddBuildId("aaaa");
+  elf.AddSymbol("_text", kText - kSlide, 0, text, STT_NOTYPE);
+  DwarfBuilder::OneLine(kText - kSlide + 0x100, 0x100, "idle.c", 7).AddTo(&elf);
+  tree_.Write("debug/boot/vmlinux-6.1.0", elf.Build());
+  options_.debug_dirs = {tree_.Path("debug")};
+  options_.live_machine = false;
+  options_.kernel.kallsyms = kTable;
+  options_.kernel.os_release = "6.1.0";
+  options_.kernel.build_id = {'a', 'a', 'a', 'a'};
+  options_.kernel.reference_symbol = "_text";
+  options_.kernel.reference_address = kText;
+  options_.source = SourceDetail::kLines;
+  ImageSymbols found = Resolve({kText + 0x110, kText + 0x210});
+  EXPECT_THAT(Names(found), ElementsAre("do_idle", "schedule"));
+  EXPECT_EQ(found.symbols[0].file, "/src/idle.c");
+  EXPECT_EQ(found.symbols[0].line, 7u);
+  ASSERT_EQ(found.source.Of(0).size(), 1u);
+  EXPECT_EQ(found.source.Of(0)[0].line, 7u);
+  EXPECT_THAT(found.source.Of(1), IsEmpty());
+  options_.kernel.build_id = {'b'};
+  found = Resolve({kText + 0x110});
+  EXPECT_THAT(Names(found), ElementsAre("do_idle"));
+  EXPECT_EQ(found.symbols[0].line, 0u);
+  EXPECT_THAT(found.notes, Contains(HasSubstr("another build than the recorded kernel")));
 }
 
 }  // namespace

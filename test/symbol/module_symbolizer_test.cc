@@ -9,7 +9,9 @@
 
 #include "lib/base/file_io.h"
 #include "test/support/built_tree.h"
+#include "test/support/capability.h"
 #include "test/support/elf_builder.h"
+#include "test/support/run_command.h"
 #include "test/support/status_matchers.h"
 #include "test/support/temp_tree.h"
 
@@ -17,6 +19,8 @@ namespace ksamp {
 namespace {
 
 using ::ksamp::testing::ElfBuilder;
+using ::ksamp::testing::HasTool;
+using ::ksamp::testing::RunCommand;
 using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
 using ::testing::Contains;
@@ -156,6 +160,33 @@ TEST_F(ModuleSymbolizerTest, ModulesOfARealKernel) {
   EXPECT_THAT(Names(found), ElementsAre("virtblk_freeze", "virtblk_freeze", "virtblk_restore"));
   EXPECT_EQ(found.symbols[0].size, 0x80u);
   EXPECT_EQ(found.addresses[0].elf, ElfAddress(0x104));
+}
+
+// A module's debug info is not linked: its addresses are what relocations say.
+TEST_F(ModuleSymbolizerTest, LinesByTheSectionsAnchors) {
+  KSAMP_REQUIRE(HasTool("cc"));
+  tree_.Write("nf_tables.c",
+              "int nft_trace(int a) __attribute__((section(\".text.unlikely\")));\n"
+              "int nft_trace(int a) { return a + 1; }\n"
+              "static inline __attribute__((always_inline)) int twice(int a) {\n"
+              "  return 2 * a;\n"
+              "}\n"
+              "int nft_do_chain(int a) {\n"
+              "  return twice(a) + 3;\n"
+              "}\n");
+  const auto made = RunCommand(tree_.root(), "cc -O0 -g -c -o nf_tables.ko nf_tables.c");
+  ASSERT_EQ(made.exit_code, 0) << made;
+  options_.image_paths = {tree_.root()};
+  options_.source = SourceDetail::kInlined;
+  const ImageSymbols found = Resolve({kBase, kBase + 0x100});
+  EXPECT_THAT(Names(found), ElementsAre("nft_trace", "nft_do_chain"));
+  EXPECT_EQ(found.symbols[0].file, tree_.Path("nf_tables.c"));
+  EXPECT_EQ(found.symbols[0].line, 2u);
+  EXPECT_EQ(found.symbols[1].line, 6u);
+  ASSERT_EQ(found.source.Of(0).size(), 1u);
+  EXPECT_EQ(found.source.Of(0)[0].line, 2u);
+  ASSERT_FALSE(found.source.Of(1).empty());
+  EXPECT_EQ(found.source.functions[found.source.Of(1).back().function].name, "nft_do_chain");
 }
 
 }  // namespace
