@@ -75,6 +75,19 @@ struct KsampSections {
   bool has_kernel_symbols = false;
 };
 
+// A file that a recorded process wrote about code it generated, copied when the process or the recording
+// ended.
+enum class CodeFileKind : uint32_t {
+  kPerfMap = 1,  // perf-PID.map: lines "start size name"
+  kJitDump = 2,  // jit-PID.dump without the code itself: functions with their times
+};
+struct CodeFile {
+  CodeFileKind kind = CodeFileKind::kPerfMap;
+  uint32_t pid = 0;
+  std::string path;  // as the process called it
+  std::string bytes;
+};
+
 struct Damage {
   uint64_t offset = 0;  // in the file (decoded input: in the decoded stream)
   std::string what;     // "record of size 3 at 1048576"
@@ -117,6 +130,10 @@ class KSAMP_EXPORT Recording {
   absl::StatusOr<std::string> KernelSymbols() const;   // text of /proc/kallsyms
   absl::StatusOr<std::string> KernelModules() const;   // text of /proc/modules
   absl::StatusOr<std::string> ModuleSections() const;  // lines "module section 0xaddress"
+  // Files about generated code stored by our recorder, inflated; damaged ones are left out. At most
+  // kMaxCodeFileBytes together.
+  static constexpr size_t kMaxCodeFileBytes = size_t{256} << 20;
+  std::vector<CodeFile> CodeFiles() const;
   // Texts of the format files of its tracepoints, as the kernel's tracefs has them; none where the recording
   // has none.
   std::vector<std::string_view> TracepointFormats() const;

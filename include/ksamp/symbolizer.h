@@ -22,6 +22,7 @@
 #define KSAMP_SYMBOLIZER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,7 +50,7 @@ enum class UnresolvedReason : uint8_t {
   kNoKernelSymbols,      // the recording has none and this kernel is another one
   kNoMapping,            // no mapping of the process covers the address
   kUnknownProcess,       // no record ever named the process
-  kAnonymousMemory,      // generated code without a symbol file
+  kAnonymousMemory,      // memory without a file, and nobody wrote a perf-PID.map or jitdump that names it
   kHypervisor,
   kGuest,
 };
@@ -106,7 +107,8 @@ struct SymbolizerOptions {
   std::string vmlinux, kallsyms;  // --vmlinux, --kallsyms
   KernelTables kernel;
   SourceDetail source = SourceDetail::kNone;
-  bool live_machine = true;  // may look at this machine's /proc, /sys and /lib/modules
+  std::map<uint32_t, std::string> perf_maps;  // by pid: texts of the recording's perf-PID.map files
+  bool live_machine = true;                   // may look at this machine's /proc, /sys and /lib/modules
   std::string proc_root = "/proc", sys_root = "/sys", modules_root = "/lib/modules";
   unsigned threads = 0;  // 0: one per CPU
 };

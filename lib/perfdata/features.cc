@@ -304,4 +304,43 @@ std::map<std::string, uint64_t> DecodeCounters(PayloadView payload) {
   return counters;
 }
 
+Payload EncodeCodeFiles(std::span<const PackedCodeFile> files) {
+  ByteWriter out;
+  for (const PackedCodeFile& file : files) {
+    out.Put(static_cast<uint32_t>(file.kind));
+    out.Put(file.pid);
+    out.Put<uint64_t>(file.path.size());
+    out.Put<uint64_t>(file.frame.size());
+    out.PutBytes(AsBytes(file.path));
+    out.AlignTo(8);
+    out.PutBytes(file.frame);
+    out.AlignTo(8);
+  }
+  return std::move(out).Take();
+}
+
+std::vector<PackedCodeFile> DecodeCodeFiles(PayloadView payload, bool foreign) {
+  std::vector<PackedCodeFile> files;
+  FieldReader reader(payload, foreign);
+  const auto align = [&reader] { reader.Skip((8 - reader.position() % 8) % 8); };
+  while (reader.remaining() > 0) {
+    PackedCodeFile file;
+    const uint32_t kind = reader.Read<uint32_t>();
+    file.pid = reader.Read<uint32_t>();
+    const uint64_t path_size = reader.Read<uint64_t>(), frame_size = reader.Read<uint64_t>();
+    file.path = std::string(AsText(reader.ReadBytes(path_size)));
+    align();
+    const PayloadView frame = reader.ReadBytes(frame_size);
+    align();
+    if (!reader.ok()) break;
+    if (kind != static_cast<uint32_t>(CodeFileKind::kPerfMap) &&
+        kind != static_cast<uint32_t>(CodeFileKind::kJitDump))
+      continue;
+    file.kind = static_cast<CodeFileKind>(kind);
+    file.frame.assign(frame.begin(), frame.end());
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
 }  // namespace ksamp::perfdata

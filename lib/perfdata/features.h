@@ -82,6 +82,17 @@ Payload EncodeCounters(const std::map<std::string, uint64_t>& counters);
 // Lines whose value is no number are left out.
 std::map<std::string, uint64_t> DecodeCounters(PayloadView payload);
 
+// Files that processes wrote about code they generated, as the recording keeps them.
+struct PackedCodeFile {
+  CodeFileKind kind = CodeFileKind::kPerfMap;
+  uint32_t pid = 0;
+  std::string path;              // as the process called it
+  std::vector<std::byte> frame;  // one zstd frame of its bytes
+};
+Payload EncodeCodeFiles(std::span<const PackedCodeFile> files);
+// Those before the first damaged one; kinds we do not know are left out.
+std::vector<PackedCodeFile> DecodeCodeFiles(PayloadView payload, bool foreign);
+
 }  // namespace ksamp::perfdata
 
 #endif  // KSAMP_LIB_PERFDATA_FEATURES_H_

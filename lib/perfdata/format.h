@@ -59,6 +59,7 @@ enum Feature : unsigned {
   kKsampModules = 202,         // one zstd frame of /proc/modules
   kKsampModuleSections = 203,  // one zstd frame of "module section 0xaddress\n"
   kKsampCounters = 204,        // text, "name=number\n"
+  kKsampGeneratedCode = 205,   // perf maps and jitdumps of recorded processes, at close
 };
 
 // Our block before the data section: kOwnMagic, u32 count, u32 zero, count × {u32 feature, u32 zero, u64

@@ -13,6 +13,7 @@
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
 #include "lib/event/record_decoder.h"
+#include "lib/perfdata/features.h"
 #include "lib/perfdata/format.h"
 #include "lib/perfdata/recording_builder.h"
 #include "lib/perfdata/recording_state.h"
@@ -110,6 +111,19 @@ absl::StatusOr<std::string> Recording::KernelModules() const {
 }
 absl::StatusOr<std::string> Recording::ModuleSections() const {
   return InflateText(*this, perfdata::kKsampModuleSections, "module sections");
+}
+
+std::vector<CodeFile> Recording::CodeFiles() const {
+  std::vector<CodeFile> files;
+  size_t room = kMaxCodeFileBytes;
+  for (perfdata::PackedCodeFile& packed :
+       perfdata::DecodeCodeFiles(Feature(perfdata::kKsampGeneratedCode), facts().foreign_byte_order)) {
+    const absl::StatusOr<std::vector<std::byte>> bytes = Decompress(Compression::kZstd, packed.frame, room);
+    if (!bytes.ok()) continue;
+    room -= bytes->size();
+    files.push_back({packed.kind, packed.pid, std::move(packed.path), std::string(AsText(*bytes))});
+  }
+  return files;
 }
 
 void Recording::ForEachRecord(const Chunk& chunk, const std::function<bool(const RawRecord&)>& fn) {

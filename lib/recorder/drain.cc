@@ -36,8 +36,11 @@ perf_event_header HeaderAt(const RingSpans& spans, size_t at) {
 
 }  // namespace
 
-RingDrain::RingDrain(PerfSession& session, RecordSink sink, pid_t exclude_pid)
-    : session_(session), sink_(std::move(sink)), exclude_pid_(static_cast<uint32_t>(exclude_pid)) {
+RingDrain::RingDrain(PerfSession& session, RecordSink sink, pid_t exclude_pid, Watch watch_processes)
+    : session_(session),
+      sink_(std::move(sink)),
+      exclude_pid_(static_cast<uint32_t>(exclude_pid)),
+      watch_processes_(std::move(watch_processes)) {
   for (WriterEvent& event : session.WriterEvents()) names_.push_back(std::move(event.name));
 }
 
@@ -112,7 +115,19 @@ void RingDrain::CountSide(const PerfSession::Ring& ring, const RingSpans& spans,
   } else if (type == PERF_RECORD_THROTTLE && size >= 32) {
     ++counts_.throttles;
     CountPlace("throttled", ring, WordAt(spans, at + 16), 1);
+  } else if (watch_processes_ && (type == PERF_RECORD_MMAP2 || type == PERF_RECORD_EXIT)) {
+    ShowWatch(spans, at, size);
   }
+}
+
+void RingDrain::ShowWatch(const RingSpans& spans, size_t at, size_t size) {
+  const size_t border = spans.first.size();
+  if (at + size <= border) return watch_processes_(spans.first.subspan(at, size));
+  if (at >= border) return watch_processes_(spans.second.subspan(at - border, size));
+  scratch_.assign(spans.first.begin() + static_cast<ptrdiff_t>(at), spans.first.end());
+  const std::span<const std::byte> rest = spans.second.first(at + size - border);
+  scratch_.insert(scratch_.end(), rest.begin(), rest.end());
+  watch_processes_(scratch_);
 }
 
 void RingDrain::CountPlace(const char* what, const PerfSession::Ring& ring, uint64_t id, uint64_t amount) {

@@ -15,10 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,8 +44,10 @@ struct DrainCounts {
 
 class RingDrain {
  public:
-  // `exclude_pid`: samples of this process are left out and counted; 0: none.
-  RingDrain(PerfSession& session, RecordSink sink, pid_t exclude_pid);
+  // `exclude_pid`: samples of this process are left out and counted; 0: none. `watch_processes`: gets each
+  // MMAP2 and EXIT record, whole, after those before it went to the sink.
+  using Watch = std::function<void(std::span<const std::byte>)>;
+  RingDrain(PerfSession& session, RecordSink sink, pid_t exclude_pid, Watch watch_processes = {});
 
   // Bytes that were moved. An error is the sink's, or DataLoss: a ring holds no records.
   absl::StatusOr<uint64_t> Round();
@@ -54,11 +58,14 @@ class RingDrain {
   absl::Status Emit(const RingSpans& spans, size_t from, size_t to);
   void CountSide(const PerfSession::Ring& ring, const RingSpans& spans, size_t at, uint32_t type,
                  size_t size);
+  void ShowWatch(const RingSpans& spans, size_t at, size_t size);
   void CountPlace(const char* what, const PerfSession::Ring& ring, uint64_t id, uint64_t amount);
 
   PerfSession& session_;
   RecordSink sink_;
   uint32_t exclude_pid_;
+  Watch watch_processes_;
+  std::vector<std::byte> scratch_;  // for records that lie across a ring's end
   std::vector<std::string> names_;  // of the events
   DrainCounts counts_;
 };

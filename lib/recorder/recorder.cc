@@ -23,6 +23,7 @@
 #include "lib/os/tracing_data.h"
 #include "lib/perfdata/features.h"
 #include "lib/perfdata/format.h"
+#include "lib/recorder/code_file_collector.h"
 #include "lib/recorder/drain.h"
 #include "lib/recorder/event_ladder.h"
 #include "lib/recorder/kernel_snapshot.h"
@@ -137,6 +138,7 @@ class KernelRecorder : public Recorder {
   std::optional<int32_t> clockid_;
   std::map<std::string, std::string> meta_;
   std::unique_ptr<PerfSession> session_;
+  std::optional<CodeFileCollector> code_files_;
   std::unique_ptr<RingDrain> drain_;
   KernelSnapshot snapshot_;
   SampleLayout tracking_layout_;
@@ -273,9 +275,12 @@ absl::Status KernelRecorder::CreateFile() {
   const perf_event_attr& tracking = writer.events.back().attr;
   KSAMP_ASSIGN_OR_RETURN(tracking_layout_, SampleLayout::FromAttr(std::as_bytes(std::span(&tracking, 1))));
   KSAMP_ASSIGN_OR_RETURN(writer_, PerfDataWriter::Create(std::move(output->fd), std::move(writer)));
+  KSAMP_ASSIGN_OR_RETURN(ProcFs proc, ProcFs::Open(options_.proc_root));
+  code_files_.emplace(std::move(proc), tracking_layout_);
   drain_ = std::make_unique<RingDrain>(
       *session_, [this](std::span<const std::byte> bytes) { return writer_->Append(bytes); },
-      options_.exclude_self ? getpid() : 0);
+      options_.exclude_self ? getpid() : 0,
+      [this](std::span<const std::byte> record) { code_files_->Notice(record); });
   return absl::OkStatus();
 }
 
@@ -296,7 +301,10 @@ void KernelRecorder::AddTracingData(const std::vector<WriterEvent>& events, Feat
 
 // The kernel and the processes that are there already. Tracking is on before /proc is read.
 absl::Status KernelRecorder::DescribeBefore() {
-  const RecordSink sink = [this](std::span<const std::byte> bytes) { return writer_->Append(bytes); };
+  const RecordSink sink = [this](std::span<const std::byte> bytes) {
+    code_files_->Notice(bytes);
+    return writer_->Append(bytes);
+  };
   KSAMP_RETURN_IF_ERROR(snapshot_.Append(tracking_layout_, sink));
   if (!own_command()) {
     KSAMP_RETURN_IF_ERROR(session_->EnableTracking());
@@ -371,6 +379,7 @@ absl::Status KernelRecorder::CommitIfDue() {
   last_commit_ = now;
   KSAMP_RETURN_IF_ERROR(writer_->Commit());
   committed_samples_ = drain_->counts().samples;
+  code_files_->Open();
   if (whole_cpus()) NoticeOfflineCpus();
   return absl::OkStatus();
 }
@@ -447,7 +456,13 @@ absl::Status KernelRecorder::EndOfFile(const absl::Status& loop_status) {
         NewModules(snapshot_, {options_.kernel_symbols, options_.proc_root, options_.sys_root}),
         tracking_layout_, [this](std::span<const std::byte> bytes) { return writer_->Append(bytes); }, 0);
   }
-  if (status.ok()) status = writer_->Close(DescribeRecording(Description()));
+  if (status.ok()) {
+    const std::vector<perfdata::PackedCodeFile> files = code_files_->Take();
+    for (const std::string& note : code_files_->notes()) Note(note);
+    FeatureMap features = DescribeRecording(Description());
+    if (!files.empty()) features[perfdata::kKsampGeneratedCode] = perfdata::EncodeCodeFiles(files);
+    status = writer_->Close(features);
+  }
   const int error = StatusErrno(status);
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   if (!full && error != EPIPE) return status;

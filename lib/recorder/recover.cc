@@ -50,6 +50,8 @@ FeatureMap CopiedFacts(const Recording& recording) {
   if (!recording.ksamp().meta.empty()) features[kKsampMeta] = EncodeMeta(recording.ksamp().meta);
   if (!recording.ksamp().counters.empty())
     features[kKsampCounters] = EncodeCounters(recording.ksamp().counters);
+  if (const auto files = recording.Feature(kKsampGeneratedCode); !files.empty())
+    features[kKsampGeneratedCode].assign(files.begin(), files.end());
   return features;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/symbol/image_index.h"
 #include "lib/symbol/kernel_symbolizer.h"
 #include "lib/symbol/module_symbolizer.h"
+#include "lib/symbol/perf_map_symbolizer.h"
 #include "lib/symbol/user_symbolizer.h"
 
 namespace ksamp {
@@ -25,6 +26,7 @@ class SymbolizerOfAll : public Symbolizer {
         index_(options_.image_paths),
         kernel_(options_),
         modules_(options_, &index_, &kernel_),
+        perf_maps_(options_),
         user_(options_, &index_) {}
 
   ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) override {
@@ -38,7 +40,7 @@ class SymbolizerOfAll : public Symbolizer {
       case ImageKind::kModule:
         return modules_.Resolve(image, addresses);
       case ImageKind::kAnonymous:
-        return Unresolved(addresses.size(), UnresolvedReason::kAnonymousMemory);
+        return perf_maps_.Resolve(image, addresses);
       case ImageKind::kUnknown:
         break;
     }
@@ -50,6 +52,7 @@ class SymbolizerOfAll : public Symbolizer {
   ImageIndex index_;
   KernelSymbolizer kernel_;
   ModuleSymbolizer modules_;
+  PerfMapSymbolizer perf_maps_;
   UserSymbolizer user_;
 };
 
@@ -86,7 +89,7 @@ std::string_view Text(UnresolvedReason reason) {
     case UnresolvedReason::kUnknownProcess:
       return "unknown process";
     case UnresolvedReason::kAnonymousMemory:
-      return "anonymous memory";
+      return "anonymous memory without a perf-PID.map";
     case UnresolvedReason::kHypervisor:
       return "hypervisor";
     case UnresolvedReason::kGuest:

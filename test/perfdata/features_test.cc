@@ -102,6 +102,27 @@ TEST(Features, MetaKeepsAnyText) {
   EXPECT_EQ(DecodeMeta(EncodeMeta(meta)), meta);
 }
 
+TEST(Features, CodeFiles) {
+  const std::vector<PackedCodeFile> in = {
+      {CodeFileKind::kPerfMap, 7, "/tmp/perf-7.map", Payload(13, std::byte{1})},
+      {CodeFileKind::kJitDump, 8, "/root/jit-8.dump", Payload(16, std::byte{2})}};
+  Payload payload = EncodeCodeFiles(in);
+  std::vector<PackedCodeFile> out = DecodeCodeFiles(payload, false);
+  ASSERT_EQ(out.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(out[i].kind, in[i].kind);
+    EXPECT_EQ(out[i].pid, in[i].pid);
+    EXPECT_EQ(out[i].path, in[i].path);
+    EXPECT_EQ(out[i].frame, in[i].frame);
+  }
+  for (size_t size = 0; size < payload.size(); ++size)
+    EXPECT_LE(DecodeCodeFiles(PayloadView(payload).first(size), false).size(), 1u);
+  payload[0] = std::byte{9};  // a kind of later versions
+  out = DecodeCodeFiles(payload, false);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].pid, 8u);
+}
+
 TEST(Features, CountersLeaveOutWhatIsNoNumber) {
   EXPECT_THAT(DecodeCounters(EncodeCounters({{"lost.kernel", 3}})), ElementsAre(Pair("lost.kernel", 3u)));
   const Payload text = EncodeMeta({{"a", "12x"}, {"b", ""}, {"c", "7"}});

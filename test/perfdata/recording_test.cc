@@ -13,6 +13,7 @@
 #include "lib/base/byte_reader.h"
 #include "lib/base/compression.h"
 #include "lib/base/file_io.h"
+#include "lib/perfdata/features.h"
 #include "lib/perfdata/format.h"
 #include "test/support/built_tree.h"
 #include "test/support/perf_data_builder.h"
@@ -91,6 +92,20 @@ TEST(Recording, OurSectionsAreInflated) {
   EXPECT_THAT(recording.KernelModules(), IsOkAndHolds("ext4 1 0 - Live 0x0\n"));
   EXPECT_THAT(recording.ModuleSections(),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("module sections of")));
+}
+
+TEST(Recording, FilesAboutGeneratedCodeAreInflatedAndDamagedOnesLeftOut) {
+  PerfDataBuilder b;
+  b.Feature(perfdata::kKsampGeneratedCode,
+            perfdata::EncodeCodeFiles(std::vector<perfdata::PackedCodeFile>{
+                {CodeFileKind::kPerfMap, 7, "/tmp/perf-7.map", std::vector<std::byte>(30, std::byte{1})},
+                {CodeFileKind::kPerfMap, 8, "/tmp/perf-1.map", Zstd("1000 10 f\n")}}));
+  ASSERT_OK_AND_ASSIGN(Recording recording, b.Open());
+  const std::vector<CodeFile> files = recording.CodeFiles();
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].pid, 8u);
+  EXPECT_EQ(files[0].path, "/tmp/perf-1.map");
+  EXPECT_EQ(files[0].bytes, "1000 10 f\n");
 }
 
 TEST(Recording, WithoutOurSectionsNothingIsFound) {

@@ -2,7 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <vector>
+
 #include "ksamp/profile.h"
+#include "lib/base/byte_reader.h"
+#include "lib/base/compression.h"
+#include "lib/perfdata/features.h"
+#include "lib/perfdata/format.h"
 #include "test/support/perf_data_builder.h"
 #include "test/support/status_matchers.h"
 
@@ -10,6 +17,7 @@ namespace ksamp {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
 
 TEST(SymbolizerOptionsTest, TakesTheKernelsPlaceFromItsMap) {
   testing::PerfDataBuilder b;
@@ -28,6 +36,20 @@ TEST(SymbolizerOptionsTest, TakesTheKernelsPlaceFromItsMap) {
   EXPECT_THAT(options.kernel.build_id, ElementsAre(1, 2, 3));
   EXPECT_EQ(options.kernel.hostname, recording.facts().hostname);
   EXPECT_EQ(options.kernel.kallsyms, "");
+}
+
+TEST(SymbolizerOptionsTest, TakesTheNamesOfGeneratedCodeByProcess) {
+  const auto map = [](uint32_t pid, std::string_view text) {
+    return perfdata::PackedCodeFile{CodeFileKind::kPerfMap, pid, "/tmp/perf-1.map",
+                                    *CompressZstd(AsBytes(text), 1)};
+  };
+  testing::PerfDataBuilder b;
+  const std::vector<perfdata::PackedCodeFile> files = {map(7, "1000 10 first\n"), map(8, "1000 10 other\n"),
+                                                       map(7, "1000 10 second\n")};
+  b.Feature(perfdata::kKsampGeneratedCode, perfdata::EncodeCodeFiles(files));
+  ASSERT_OK_AND_ASSIGN(const Recording recording, b.Open());
+  EXPECT_THAT(SymbolizerOptionsFor(recording).perf_maps,
+              ElementsAre(Pair(7u, "1000 10 first\n1000 10 second\n"), Pair(8u, "1000 10 other\n")));
 }
 
 TEST(SymbolizerOptionsTest, ARecordingWithoutKernelHasEmptyTables) {

@@ -46,7 +46,8 @@ struct RingDrainTest : ::testing::Test {
           written.insert(written.end(), bytes.begin(), bytes.end());
           return sink_status;
         },
-        exclude);
+        exclude,
+        [this](std::span<const std::byte> record) { watched.emplace_back(record.begin(), record.end()); });
   }
 
   // Types of the records written so far.
@@ -65,6 +66,7 @@ struct RingDrainTest : ::testing::Test {
   std::unique_ptr<PerfSession> session;
   std::unique_ptr<RingDrain> drain;
   std::vector<std::byte> written;
+  std::vector<std::vector<std::byte>> watched;
   absl::Status sink_status;
 };
 
@@ -137,6 +139,22 @@ TEST_F(RingDrainTest, TheRecordersOwnSamplesAreLeftOutWhereAsked) {
   EXPECT_EQ(drain->counts().samples, 3u);
   EXPECT_EQ(drain->counts().own_samples, 3u);
   EXPECT_EQ(Types().size(), 3u + 1);
+}
+
+TEST_F(RingDrainTest, MappingsAndExitsAreShownWholeAlsoAcrossTheRingsEnd) {
+  Open(1);
+  size_t pushed = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    ByteWriter record;  // 104 bytes: no divisor of the ring's size
+    record.Put(perf_event_header{i % 2 == 0 ? PERF_RECORD_MMAP2 : PERF_RECORD_EXIT, 0, 104});
+    for (uint64_t word = 0; word < 12; ++word) record.Put<uint64_t>(i * 100 + word);
+    ASSERT_TRUE(kernel->PushRecord(0, record.bytes()));
+    ASSERT_TRUE(kernel->PushSample(0, 1, 7));
+    ASSERT_OK(drain->Round());
+    ASSERT_EQ(watched.size(), ++pushed);
+    const std::span<const std::byte> expected = record.bytes();
+    ASSERT_EQ(watched.back(), std::vector<std::byte>(expected.begin(), expected.end())) << i;
+  }
 }
 
 TEST_F(RingDrainTest, ASinkThatFailsEndsTheRound) {
