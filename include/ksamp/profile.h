@@ -94,13 +94,29 @@ struct ProfileEntry {
   Counts counts;
 };
 
+// A frame of stacks: all frames from the outermost one down to this. Stacks share the nodes of callers they
+// have in common.
+struct StackNode {
+  uint32_t parent =
+      kNone32;            // index into Profile::stack_nodes, below this one's; kNone32: the outermost frame
+  uint32_t location = 0;  // index into Profile::locations
+};
+
+// The samples whose whole stack this is.
+struct StackEntry {
+  uint32_t key = 0;   // index into Profile::keys
+  uint32_t node = 0;  // index into Profile::stack_nodes: the leaf
+  Counts counts;
+};
+
 struct ProfileEvent {
   std::string name;
   bool frequency_mode = false;  // shares are by period then
   bool clock = false;           // a timer, not a counter: idle is counted
   uint64_t period_or_frequency = 0;
-  std::string note = {};  // why this event and not the wished one; empty: as asked
-  bool tracking = false;  // a dummy, there for its side records: reports do not show it without samples
+  std::string note = {};    // why this event and not the wished one; empty: as asked
+  bool has_stacks = false;  // recorded with call chains
+  bool tracking = false;    // a dummy, there for its side records: reports do not show it without samples
 };
 
 // Where every sample went. Per event, same order as Profile::events; sum over all with Total().
@@ -138,9 +154,13 @@ struct Profile {
   std::vector<Image> images;
   std::vector<ProfileKey> keys;
   std::vector<ProfileLocation> locations;
-  std::vector<ProfileSymbol> symbols;      // filled by Symbolize
-  SourceFrames source;                     // filled by Symbolize; `first` is not used
-  std::vector<ProfileEntry> entries;       // one per (key, location), sorted by (key, location)
+  std::vector<ProfileSymbol> symbols;  // filled by Symbolize
+  SourceFrames source;                 // filled by Symbolize; `first` is not used
+  std::vector<ProfileEntry> entries;   // one per (key, location), sorted by (key, location)
+  // Whole stacks, with ProfileOptions::stacks. Sorted by (key, node); summed up by leaf they are the entries:
+  // whatever takes an entry out takes its stacks out. Memory grows with unique stacks.
+  std::vector<StackNode> stack_nodes;
+  std::vector<StackEntry> stacks;
   std::vector<Conservation> conservation;  // per event
   Losses losses;
   ProfileFacts facts;
@@ -159,10 +179,12 @@ struct ProfileOptions {
   std::vector<uint32_t> cpus = {}, pids = {}, tids = {};  // empty: all
   std::vector<std::string> comms = {}, events = {};       // exact names; empty: all
   bool count_idle = false;                                // --idle
+  bool stacks = false;                                    // fill Profile::stacks
   unsigned threads = 0;                                   // 0: one per CPU
 };
 
 // InvalidArgument: an event name that the recording lacks, a time range on a recording without times.
+// FailedPrecondition: stacks of a recording that has none.
 KSAMP_EXPORT absl::StatusOr<Profile> BuildProfile(const Recording& recording, const ProfileOptions& options);
 
 // What a symbolizer needs to know of the recording: kernel tables, release, build-ids, KASLR.

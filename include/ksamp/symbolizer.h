@@ -53,6 +53,7 @@ enum class UnresolvedReason : uint8_t {
   kAnonymousMemory,      // memory without a file, and nobody wrote a perf-PID.map or jitdump that names it
   kHypervisor,
   kGuest,
+  kStackTooDeep,  // no address: a stack that reached the recorded depth goes on here
 };
 // "no symbols in image", "no mapping covers the address", …: what stands in "[unresolved: …]".
 KSAMP_EXPORT std::string_view Text(UnresolvedReason reason);

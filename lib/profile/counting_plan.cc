@@ -4,7 +4,9 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "lib/base/parallel.h"
@@ -20,6 +22,14 @@ bool Contains(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+uint16_t MaxStackOf(std::span<const std::byte> attr) {
+  constexpr size_t kAt = offsetof(perf_event_attr, sample_max_stack);
+  constexpr uint16_t kKernelDefault = 127;  // of kernel.perf_event_max_stack
+  const uint16_t asked =
+      attr.size() < kAt + sizeof(asked) ? uint16_t{0} : LoadAt<uint16_t>(attr.data() + kAt);
+  return asked != 0 ? asked : kKernelDefault;
+}
+
 absl::StatusOr<CountedEvent> PlanEvent(const EventDescription& event, const ProfileOptions& options) {
   CountedEvent plan;
   KSAMP_ASSIGN_OR_RETURN(plan.layout, SampleLayout::FromAttr(event.attr));
@@ -29,6 +39,8 @@ absl::StatusOr<CountedEvent> PlanEvent(const EventDescription& event, const Prof
   plan.has_cpu = (type & PERF_SAMPLE_CPU) != 0;
   plan.has_period = (type & PERF_SAMPLE_PERIOD) != 0;
   plan.fixed_period = event.frequency_mode ? 1 : event.period_or_frequency;
+  plan.has_callchain = (type & PERF_SAMPLE_CALLCHAIN) != 0;
+  plan.max_stack = MaxStackOf(event.attr);
   plan.clock = IsClockEvent(event.type, event.config);
   plan.selected = options.events.empty() || Contains(options.events, event.name);
   return plan;

@@ -33,6 +33,8 @@ struct CountedEvent {
   uint64_t fixed_period = 1;
   bool clock = false;
   bool selected = true;  // by ProfileOptions::events
+  bool has_callchain = false;
+  uint16_t max_stack = 0;  // a chain of this many addresses may have been cut
 };
 
 // kCount: how many there are; for a sample: none.

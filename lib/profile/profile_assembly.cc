@@ -2,10 +2,7 @@
 #include "lib/profile/profile_assembly.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -15,24 +12,6 @@ namespace ksamp {
 namespace {
 
 using Counters = std::vector<std::unique_ptr<SampleCounter>>;
-
-// A key with its names spelled out: comparable across counters.
-using SpelledKey =
-    std::tuple<uint32_t /*event*/, std::string_view /*app*/, std::string_view /*comm*/, uint32_t /*pid*/,
-               uint32_t /*tid*/, uint32_t /*cpu*/, bool /*idle*/, bool /*has app*/, bool /*has comm*/>;
-
-SpelledKey Spell(const ProfileKey& key, const SampleCounter& counter) {
-  const bool has_app = key.app != kNone32, has_comm = key.comm != kNone32;
-  return {key.event,
-          has_app ? counter.Name(key.app) : std::string_view(),
-          has_comm ? counter.Name(key.comm) : std::string_view(),
-          key.pid,
-          key.tid,
-          key.cpu,
-          key.idle_task,
-          has_app,
-          has_comm};
-}
 
 // Images by their place in the final order: those of the recording, then the stand-ins for addresses that no
 // mapping explains.
@@ -57,7 +36,7 @@ struct TableSummary {
 std::vector<TableSummary> Summarize(const Counters& counters, const ImageRanks& ranks, unsigned threads) {
   std::vector<TableSummary> summaries(counters.size());
   ParallelFor(counters.size(), threads, [&](size_t c, unsigned) {
-    TableSummary summary{.used_keys = std::vector<bool>(counters[c]->keys().size()),
+    TableSummary summary{.used_keys = std::vector<bool>(counters[c]->key_numbers().keys().size()),
                          .entries_of_image = std::vector<size_t>(ranks.count())};
     counters[c]->table().ForEach([&](const CountedAddress& entry) {
       summary.used_keys[entry.key] = true;
@@ -66,45 +45,6 @@ std::vector<TableSummary> Summarize(const Counters& counters, const ImageRanks& 
     summaries[c] = std::move(summary);
   });
   return summaries;
-}
-
-// Fills profile.names and profile.keys; returns, per counter, its key numbers -> profile.keys.
-std::vector<std::vector<uint32_t>> MergeKeys(const Counters& counters,
-                                             const std::vector<TableSummary>& summaries, Profile& profile) {
-  std::map<SpelledKey, uint32_t> keys;
-  std::map<std::string_view, uint32_t> names;
-  for (size_t c = 0; c < counters.size(); ++c) {
-    const SampleCounter& counter = *counters[c];
-    for (size_t i = 0; i < counter.keys().size(); ++i) {
-      if (!summaries[c].used_keys[i]) continue;
-      const ProfileKey& key = counter.keys()[i];
-      if (key.app != kNone32) names.emplace(counter.Name(key.app), 0);
-      if (key.comm != kNone32) names.emplace(counter.Name(key.comm), 0);
-      keys.emplace(Spell(key, counter), 0);
-    }
-  }
-  for (auto& [text, id] : names) {
-    id = static_cast<uint32_t>(profile.names.size());
-    profile.names.emplace_back(text);
-  }
-  for (auto& [spelled, id] : keys) {
-    id = static_cast<uint32_t>(profile.keys.size());
-    const auto& [event, app, comm, pid, tid, cpu, idle, has_app, has_comm] = spelled;
-    profile.keys.push_back({.event = event,
-                            .app = has_app ? names.at(app) : kNone32,
-                            .comm = has_comm ? names.at(comm) : kNone32,
-                            .pid = pid,
-                            .tid = tid,
-                            .cpu = cpu,
-                            .idle_task = idle});
-  }
-  std::vector<std::vector<uint32_t>> numbers(counters.size());
-  for (size_t c = 0; c < counters.size(); ++c) {
-    numbers[c].resize(counters[c]->keys().size(), kNone32);
-    for (size_t i = 0; i < numbers[c].size(); ++i)
-      if (summaries[c].used_keys[i]) numbers[c][i] = keys.at(Spell(counters[c]->keys()[i], *counters[c]));
-  }
-  return numbers;
 }
 
 // Entries of one image, [begin, end) of an array of entries.
@@ -159,24 +99,6 @@ void SortGroups(CountedArray& entries, unsigned threads, std::vector<ImageGroup>
   });
 }
 
-// The profile's image for a counter's: appended when new. Requires: `images` come in ascending order.
-uint32_t AppendImage(uint32_t image, const ProcessTable& table, Profile& profile) {
-  if (image == ReasonImage(UnresolvedReason::kHypervisor) || image == ReasonImage(UnresolvedReason::kGuest))
-    return kNone32;
-  const uint32_t number = static_cast<uint32_t>(profile.images.size());
-  if (image < table.images().size()) {
-    profile.images.push_back(table.images()[image]);
-    return number;
-  }
-  if (image == kKernelWithoutMap) {
-    profile.images.push_back({.kind = ImageKind::kKernel, .path = "vmlinux", .build_id = {}});
-    return number;
-  }
-  if (number > 0 && profile.images.back().kind == ImageKind::kUnknown) return number - 1;
-  profile.images.push_back({.kind = ImageKind::kUnknown, .path = "[unknown]", .build_id = {}});
-  return number;
-}
-
 // Where each key's entries begin, and last where they end.
 std::vector<size_t> FirstEntries(const CountedArray& entries, const std::vector<ImageGroup>& groups,
                                  size_t keys) {
@@ -223,13 +145,34 @@ void SumTallies(const Counters& counters, Profile& profile) {
 
 }  // namespace
 
+uint32_t AppendImage(uint32_t image, const ProcessTable& table, Profile& profile) {
+  if (image == ReasonImage(UnresolvedReason::kHypervisor) || image == ReasonImage(UnresolvedReason::kGuest) ||
+      image == ReasonImage(UnresolvedReason::kStackTooDeep))
+    return kNone32;
+  const uint32_t number = static_cast<uint32_t>(profile.images.size());
+  if (image < table.images().size()) {
+    profile.images.push_back(table.images()[image]);
+    return number;
+  }
+  if (image == kKernelWithoutMap) {
+    profile.images.push_back({.kind = ImageKind::kKernel, .path = "vmlinux", .build_id = {}});
+    return number;
+  }
+  if (number > 0 && profile.images.back().kind == ImageKind::kUnknown) return number - 1;
+  profile.images.push_back({.kind = ImageKind::kUnknown, .path = "[unknown]", .build_id = {}});
+  return number;
+}
+
 void AssembleProfile(const std::vector<std::unique_ptr<SampleCounter>>& counters, const ProcessTable& table,
                      unsigned threads, Profile& profile) {
   profile.conservation.assign(profile.events.size(), {});
   SumTallies(counters, profile);
   const ImageRanks ranks(table);
   const std::vector<TableSummary> summaries = Summarize(counters, ranks, threads);
-  const std::vector<std::vector<uint32_t>> key_numbers = MergeKeys(counters, summaries, profile);
+  std::vector<CountedKeys> counted_keys;
+  for (size_t c = 0; c < counters.size(); ++c)
+    counted_keys.push_back({&counters[c]->key_numbers(), summaries[c].used_keys});
+  const std::vector<std::vector<uint32_t>> key_numbers = MergeKeys(counted_keys, profile);
   std::vector<ImageGroup> groups;
   CountedArray entries = GroupByImage(counters, summaries, key_numbers, ranks, threads, groups);
   SortGroups(entries, threads, groups);

@@ -16,6 +16,10 @@
 
 namespace ksamp {
 
+// The profile's number of an image that a counter named (place_cache.h): appended when new. kNone32: where no
+// image belongs to the reason. Requires: images come in ascending order.
+uint32_t AppendImage(uint32_t image, const ProcessTable& table, Profile& profile);
+
 void AssembleProfile(const std::vector<std::unique_ptr<SampleCounter>>& counters, const ProcessTable& table,
                      unsigned threads, Profile& profile);
 

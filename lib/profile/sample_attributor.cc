@@ -23,10 +23,11 @@ CpuMode ModeOf(uint16_t misc, uint64_t ip) {
 
 SampleAttributor::SampleAttributor(const CountingPlan& plan)
     : plan_(plan),
-      cpu_matters_(!plan.options->cpus.empty()),
+      cpu_matters_(plan.options->separate.cpu || !plan.options->cpus.empty()),
       places_(*plan.table),
       last_kernel_place_(places_.start()),
-      tallies_(plan.events.size()) {
+      tallies_(plan.events.size()),
+      key_numbers_(plan) {
   contexts_.resize(kContexts, Context{.last_place = places_.start()});
 }
 
@@ -49,6 +50,8 @@ bool SampleAttributor::Attribute(const std::byte* record, uint16_t size, uint16_
   fields_ = plan.layout.ReadFixed(record);
   if (!plan.has_thread) fields_.pid = fields_.tid = kNone32;
   const uint64_t time = plan_.timeless ? offset : fields_.time;
+  first_time_ = std::min(first_time_, time);
+  last_time_ = std::max(last_time_, time);
 
   Context& context = ContextOf(time);
   FilterCause filter = context.filter;
@@ -63,13 +66,24 @@ bool SampleAttributor::Attribute(const std::byte* record, uint16_t size, uint16_
     return drop(DropCause::kMalformed);
   ++tally.counted;
   comm_ = context.comm;
-  frames_.clear();
   const CpuMode mode = ModeOf(misc, fields_.ip);
-  ForEachCallchainAddress(*chain, mode, [&](CpuMode at, uint64_t ip, bool is_return_address) {
+  key_ = mode == CpuMode::kUser ? context.keys.user : context.keys.kernel;
+  PlaceFrames(context, *chain, mode, time);
+  return true;
+}
+
+void SampleAttributor::PlaceFrames(Context& context, std::span<const uint64_t> chain, CpuMode mode,
+                                   uint64_t time) {
+  frames_.clear();
+  ForEachCallchainAddress(chain, mode, [&](CpuMode at, uint64_t ip, bool is_return_address) {
     Place(context, at, ip, is_return_address, time);
   });
   if (frames_.empty()) Place(context, mode, fields_.ip, false, time);
-  return true;
+  leaf_ = frames_.front();
+  if (leaf_.ip == fields_.ip && leaf_.mode == mode) return;
+  Place(context, mode, fields_.ip, false, time);
+  leaf_ = frames_.back();
+  frames_.pop_back();
 }
 
 inline SampleAttributor::Context& SampleAttributor::ContextOf(uint64_t time) {
@@ -99,6 +113,8 @@ void SampleAttributor::FillContext(Context& context, uint64_t time) {
       comm ? plan_.table->names().Get(comm->name) : unnamed_.Get(unnamed_.Intern(UnnamedThread(context.tid)));
   context.filter =
       plan_.FilterOf(context.event, context.cpu, context.pid, context.tid, comm ? &*comm : nullptr);
+  if (context.filter == FilterCause::kCount)
+    context.keys = key_numbers_.Of(context.event, context.pid, context.tid, context.cpu, state, comm);
 }
 
 std::optional<std::span<const uint64_t>> SampleAttributor::ChainOf(const RawRecord& raw) const {

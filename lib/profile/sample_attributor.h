@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "lib/base/string_pool.h"
 #include "lib/event/sample_layout.h"
 #include "lib/profile/counting_plan.h"
+#include "lib/profile/key_numbers.h"
 #include "lib/profile/place_cache.h"
 
 namespace ksamp {
@@ -49,9 +51,16 @@ class SampleAttributor {
   uint64_t period() const { return event_plan().has_period ? fields_.period : event_plan().fixed_period; }
   std::string_view comm() const { return comm_; }
   std::span<const PlacedFrame> frames() const { return frames_; }  // leaf first
+  // Where the sample was taken: the chain's first frame, unless the sample names another place than its
+  // chain.
+  const PlacedFrame& leaf() const { return leaf_; }
+  uint32_t key() const { return key_; }  // of key_numbers().keys(): as the leaf counts
 
-  // Per event, over all calls.
-  const std::vector<EventTally>& tallies() const { return tallies_; }
+  // Over all calls.
+  const std::vector<EventTally>& tallies() const { return tallies_; }  // per event
+  const KeyNumbers& key_numbers() const { return key_numbers_; }
+  uint64_t first_time() const { return first_time_; }
+  uint64_t last_time() const { return last_time_; }
 
  private:
   // A thread during [from, until).
@@ -60,6 +69,7 @@ class SampleAttributor {
     uint64_t from = 1, until = 0;
     uint32_t epoch = PlaceCache::kUnknownEpoch;
     std::string_view comm;
+    KeyNumbers::Pair keys;
     FilterCause filter = FilterCause::kCount;
     const ksamp::Place* last_place = nullptr;  // where its last user frame was; whoever's it is now
   };
@@ -69,6 +79,7 @@ class SampleAttributor {
   void FillContext(Context& context, uint64_t time);
   // Nothing: the sample promises more than it holds.
   std::optional<std::span<const uint64_t>> ChainOf(const RawRecord& raw) const;
+  void PlaceFrames(Context& context, std::span<const uint64_t> chain, CpuMode mode, uint64_t time);
   void Place(Context& context, CpuMode mode, uint64_t ip, bool is_return_address, uint64_t time);
 
   const CountingPlan& plan_;
@@ -79,10 +90,14 @@ class SampleAttributor {
   StringPool unnamed_;  // ":TID"
   std::vector<EventTally> tallies_;
 
-  uint32_t event_ = 0;
+  KeyNumbers key_numbers_;
+  uint64_t first_time_ = std::numeric_limits<uint64_t>::max(), last_time_ = 0;
+
+  uint32_t event_ = 0, key_ = 0;
   FixedSampleFields fields_;
   std::string_view comm_;
   std::vector<PlacedFrame> frames_;
+  PlacedFrame leaf_;
 };
 
 }  // namespace ksamp

@@ -22,13 +22,9 @@ SampleCounter::SampleCounter(const CountingPlan& plan)
       places_(*plan.table),
       last_kernel_place_(places_.start()),
       last_event_(plan.EventOfId(0)),
-      tallies_(plan.events.size()) {
+      tallies_(plan.events.size()),
+      key_numbers_(plan) {
   contexts_.resize(kContexts, Context{.last_place = places_.start()});
-}
-
-std::string_view SampleCounter::Name(uint32_t id) const {
-  const StringPool& names = plan_.table->names();
-  return id < names.size() ? names.Get(id) : extra_names_.Get(id - static_cast<uint32_t>(names.size()));
 }
 
 void SampleCounter::CountChunk(const Recording::Chunk& chunk) {
@@ -128,20 +124,10 @@ void SampleCounter::FillContext(Context& context, uint64_t time) {
       plan_.FilterOf(context.event, context.cpu, context.pid, context.tid, comm ? &*comm : nullptr);
   if (context.filter != FilterCause::kCount) return;
 
-  const Separation& separate = plan_.options->separate;
-  const CountedEvent& event = plan_.events[context.event];
-  ProfileKey key{.event = context.event};
-  if (separate.comm) key.comm = comm ? comm->name : ExtraName(UnnamedThread(context.tid));
-  if (separate.process || separate.thread) key.pid = context.pid;
-  if (separate.thread) key.tid = context.tid;
-  if (separate.cpu && event.has_cpu) key.cpu = context.cpu;
-  ProfileKey user = key, kernel = key;
-  const uint32_t app = state ? state->app : comm ? comm->name : ExtraName("[unknown]");
-  if (separate.library) user.app = app;
-  if (separate.kernel) kernel.app = app;
-  kernel.idle_task = event.clock && context.pid == 0 && !plan_.options->count_idle;
-  context.user_key = InternKey(user);
-  context.kernel_key = InternKey(kernel);
+  const KeyNumbers::Pair keys =
+      key_numbers_.Of(context.event, context.pid, context.tid, context.cpu, state, comm);
+  context.user_key = keys.user;
+  context.kernel_key = keys.kernel;
 }
 
 inline void SampleCounter::Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period) {
@@ -155,18 +141,6 @@ inline void SampleCounter::Count(uint32_t key, uint32_t image, uint64_t address,
 void SampleCounter::Flush() {
   for (size_t i = 0; i < pending_count_; ++i) table_.Add(pending_[i].hash, pending_[i].added);
   pending_count_ = 0;
-}
-
-uint32_t SampleCounter::InternKey(const ProfileKey& key) {
-  const KeyTuple tuple{key.event, key.app, key.comm, key.pid, key.tid, key.cpu, key.idle_task};
-  const auto [it, added] = key_ids_.try_emplace(tuple, static_cast<uint32_t>(keys_.size()));
-  if (added) keys_.push_back(key);
-  return it->second;
-}
-
-uint32_t SampleCounter::ExtraName(const std::string& text) {
-  const StringPool& names = plan_.table->names();
-  return static_cast<uint32_t>(names.size()) + extra_names_.Intern(text);
 }
 
 }  // namespace ksamp

@@ -10,7 +10,7 @@
 //   const CountingPlan plan = …;                   // lib/profile/counting_plan.h
 //   SampleCounter counter(plan);
 //   counter.CountChunk(chunk);
-//   counter.table(), counter.keys(), counter.tallies()
+//   counter.table(), counter.key_numbers(), counter.tallies()
 #ifndef KSAMP_LIB_PROFILE_SAMPLE_COUNTER_H_
 #define KSAMP_LIB_PROFILE_SAMPLE_COUNTER_H_
 
@@ -19,18 +19,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "ksamp/perf_data.h"
 #include "ksamp/profile.h"
-#include "lib/base/string_pool.h"
 #include "lib/process/process_table.h"
 #include "lib/profile/counting_plan.h"
 #include "lib/profile/counting_table.h"
+#include "lib/profile/key_numbers.h"
 #include "lib/profile/place_cache.h"
 
 namespace ksamp {
@@ -43,9 +39,8 @@ class SampleCounter {
 
   const CountingTable& table() const { return table_; }
   void FreeTable() { table_ = CountingTable(); }
-  // CountedAddress::key is an index into this; names in it are ids of names().
-  const std::vector<ProfileKey>& keys() const { return keys_; }
-  std::string_view Name(uint32_t id) const;
+  // CountedAddress::key is an index into its keys.
+  const KeyNumbers& key_numbers() const { return key_numbers_; }
   const std::vector<EventTally>& tallies() const { return tallies_; }
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }
@@ -60,7 +55,6 @@ class SampleCounter {
     FilterCause filter = FilterCause::kCount;
     const Place* last_place = nullptr;  // into places_: where its last user sample was; whoever's it is now
   };
-  using KeyTuple = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, bool>;
   struct Pending {
     uint64_t hash = 0;
     CountedAddress added;
@@ -73,8 +67,6 @@ class SampleCounter {
   void FillContext(Context& context, uint64_t time);
   void Count(uint32_t key, uint32_t image, uint64_t address, uint64_t period);
   void Flush();
-  uint32_t InternKey(const ProfileKey& key);
-  uint32_t ExtraName(const std::string& text);
 
   const CountingPlan& plan_;
   const bool single_event_;
@@ -88,9 +80,7 @@ class SampleCounter {
   std::array<Pending, kPending> pending_ = {};
   size_t pending_count_ = 0;
   std::vector<EventTally> tallies_;
-  std::vector<ProfileKey> keys_;
-  absl::flat_hash_map<KeyTuple, uint32_t> key_ids_;
-  StringPool extra_names_;  // ids from table names().size() on
+  KeyNumbers key_numbers_;
   uint64_t first_time_ = std::numeric_limits<uint64_t>::max(), last_time_ = 0;
 };
 

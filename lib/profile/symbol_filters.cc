@@ -48,10 +48,10 @@ class Decisions {
     }
   }
 
-  // The filter that takes the entry; null: none does.
-  const char* CauseFor(const ProfileEntry& entry) const {
-    const ProfileKey& key = profile_.keys[entry.key];
-    const ProfileLocation& location = profile_.locations[entry.location];
+  // The filter that takes samples of this key and leaf; null: none does.
+  const char* CauseFor(uint32_t key_number, uint32_t leaf) const {
+    const ProfileKey& key = profile_.keys[key_number];
+    const ProfileLocation& location = profile_.locations[leaf];
     const bool has_app = key.app != kNone32, has_image = location.image != kNone32;
     const std::string_view app = has_app ? std::string_view(profile_.names[key.app]) : std::string_view();
 
@@ -80,12 +80,15 @@ class Decisions {
 void ApplySymbolFilters(Profile& profile, const SymbolFilters& filters) {
   const Decisions decisions(profile, filters);
   std::erase_if(profile.entries, [&](const ProfileEntry& entry) {
-    const char* cause = decisions.CauseFor(entry);
+    const char* cause = decisions.CauseFor(entry.key, entry.location);
     if (cause == nullptr) return false;
     Conservation& sum = profile.conservation[profile.keys[entry.key].event];
     sum.counted -= entry.counts.samples;
     sum.filtered[cause] += entry.counts.samples;
     return true;
+  });
+  std::erase_if(profile.stacks, [&](const StackEntry& entry) {
+    return decisions.CauseFor(entry.key, profile.stack_nodes[entry.node].location) != nullptr;
   });
 }
 

@@ -111,9 +111,9 @@ void AddNotes(const std::vector<ImageSymbols>& found, std::vector<std::string>& 
 
 enum class Idleness { kBusy, kIdle, kCannotTell };
 
-Idleness IdlenessOf(const Profile& profile, const ProfileEntry& entry) {
-  if (!profile.keys[entry.key].idle_task) return Idleness::kBusy;
-  const ProfileLocation& location = profile.locations[entry.location];
+Idleness IdlenessOf(const Profile& profile, uint32_t key, uint32_t leaf) {
+  if (!profile.keys[key].idle_task) return Idleness::kBusy;
+  const ProfileLocation& location = profile.locations[leaf];
   if (location.symbol == kNone32) {
     const bool nameless = location.reason == UnresolvedReason::kKernelSymbolsHidden ||
                           location.reason == UnresolvedReason::kNoKernelSymbols;
@@ -123,9 +123,12 @@ Idleness IdlenessOf(const Profile& profile, const ProfileEntry& entry) {
 }
 
 void TakeIdleOut(Profile& profile) {
+  std::erase_if(profile.stacks, [&](const StackEntry& entry) {
+    return IdlenessOf(profile, entry.key, profile.stack_nodes[entry.node].location) == Idleness::kIdle;
+  });
   uint64_t cannot_tell = 0;
   std::erase_if(profile.entries, [&](const ProfileEntry& entry) {
-    const Idleness idleness = IdlenessOf(profile, entry);
+    const Idleness idleness = IdlenessOf(profile, entry.key, entry.location);
     if (idleness == Idleness::kCannotTell) cannot_tell += entry.counts.samples;
     if (idleness != Idleness::kIdle) return false;
     Conservation& sum = profile.conservation[profile.keys[entry.key].event];
@@ -139,25 +142,24 @@ void TakeIdleOut(Profile& profile) {
                " samples of the idle task have no kernel symbols to go by; they are counted as work"));
 }
 
-// Orders entries by (key, location) and sums up those that are one. Requires: at most two keys became one,
-// each of which was in order: so two runs are merged where all would have to be sorted.
-void MergeEntries(std::vector<ProfileEntry>& entries) {
-  const auto by_key = [](const ProfileEntry& a, const ProfileEntry& b) { return a.key < b.key; };
-  const auto by_location = [](const ProfileEntry& a, const ProfileEntry& b) {
-    return a.location < b.location;
-  };
+// Orders entries by (key, PLACE) and sums up those that are one. Requires: at most two keys became one, each
+// of which was in order: so two runs are merged where all would have to be sorted.
+template <typename Entry>
+void MergeEntries(uint32_t Entry::*place, std::vector<Entry>& entries) {
+  const auto by_key = [](const Entry& a, const Entry& b) { return a.key < b.key; };
+  const auto by_place = [place](const Entry& a, const Entry& b) { return a.*place < b.*place; };
   if (!std::is_sorted(entries.begin(), entries.end(), by_key))
     std::stable_sort(entries.begin(), entries.end(), by_key);
   for (auto begin = entries.begin(); begin != entries.end();) {
     const auto end = std::upper_bound(begin, entries.end(), *begin, by_key);
-    const auto second = std::is_sorted_until(begin, end, by_location);
-    if (second != end) std::inplace_merge(begin, second, end, by_location);
+    const auto second = std::is_sorted_until(begin, end, by_place);
+    if (second != end) std::inplace_merge(begin, second, end, by_place);
     begin = end;
   }
   size_t written = 0;
-  for (const ProfileEntry& entry : entries) {
+  for (const Entry& entry : entries) {
     if (written != 0 && entries[written - 1].key == entry.key &&
-        entries[written - 1].location == entry.location) {
+        entries[written - 1].*place == entry.*place) {
       entries[written - 1].counts += entry.counts;
     } else {
       entries[written++] = entry;
@@ -186,7 +188,9 @@ void JoinIdleTaskKeys(Profile& profile) {
   }
   profile.keys = std::move(keys);
   for (ProfileEntry& entry : profile.entries) entry.key = renumbered[entry.key];
-  MergeEntries(profile.entries);
+  for (StackEntry& entry : profile.stacks) entry.key = renumbered[entry.key];
+  MergeEntries(&ProfileEntry::location, profile.entries);
+  MergeEntries(&StackEntry::node, profile.stacks);
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ std::vector<std::string> NoteLines(std::string_view note) {
 }
 
 std::string UnresolvedName(const Image& image, UnresolvedReason reason) {
+  if (reason == UnresolvedReason::kStackTooDeep) return StrCat("[truncated: ", Text(reason), "]");
   if (reason != UnresolvedReason::kImageHasNoSymbols) return StrCat("[unresolved: ", Text(reason), "]");
   return image.kind == ImageKind::kModule ? "/" + ModuleName(image.path) : LongImageName(image);
 }

@@ -94,6 +94,8 @@ std::string_view Text(UnresolvedReason reason) {
       return "hypervisor";
     case UnresolvedReason::kGuest:
       return "guest";
+    case UnresolvedReason::kStackTooDeep:
+      return "deeper than recorded";
   }
   return "unknown reason";
 }

@@ -9,6 +9,7 @@
 
 #include "ksamp/profile.h"
 #include "test/profile/profile_rows.h"
+#include "test/profile/stack_rows.h"
 #include "test/support/perf_data_builder.h"
 #include "test/support/status_matchers.h"
 
@@ -61,6 +62,39 @@ Profile Build(const PerfDataBuilder& builder, const ProfileOptions& options = {}
   absl::StatusOr<Profile> profile = BuildProfile(*recording, options);
   EXPECT_OK(profile);
   return profile.ok() ? *std::move(profile) : Profile();
+}
+
+TEST(BuildProfileTest, WithStacksTheRowsAreTheSame) {
+  constexpr uint64_t kKernel = static_cast<uint64_t>(-128), kUser = static_cast<uint64_t>(-512);
+  perf_event_attr attr = SampleAttr(PERF_SAMPLE_CALLCHAIN);
+  PerfDataBuilder b;
+  b.AddEvent("cpu-clock", {7}, attr);
+  b.Comm(10, 10, "server").Mmap({.pid = 10, .addr = 0x400000, .length = 0x2000, .path = "/bin/server"});
+  b.Sample({.pid = 10, .tid = 10, .time = 1, .ip = 0x400010, .callchain = {kUser, 0x400010, 0x400100}});
+  b.Sample({.pid = 10, .tid = 10, .time = 2, .ip = 0x400010, .callchain = {kUser, 0x400010, 0x400200}});
+  b.Sample({.pid = 10,
+            .tid = 10,
+            .time = 3,
+            .ip = kKernelText,
+            .mode = CpuMode::kKernel,
+            .callchain = {kKernel, kKernelText, kUser, 0x400010}});
+  const Profile flat = Build(b), stacks = Build(b, {.stacks = true});
+  EXPECT_EQ(RowsOf(stacks), RowsOf(flat));
+  EXPECT_THAT(flat.stacks, IsEmpty());
+  ExpectConserved(stacks, 3);
+  testing::ExpectStacksMatchEntries(stacks);
+  EXPECT_THAT(testing::StackRowsOf(stacks),
+              ElementsAre(Pair("server+0x10;vmlinux+0xffffffff81000000", 1),
+                          Pair("server+0x1ff;server+0x10", 1), Pair("server+0xff;server+0x10", 1)));
+  EXPECT_TRUE(stacks.events[0].has_stacks);
+  EXPECT_EQ(stacks.facts.duration_ns, flat.facts.duration_ns);
+}
+
+TEST(BuildProfileTest, StacksThatWereNotRecordedAreRefusedWithTheRemedy) {
+  const Recording recording = *TwoProcesses().Open();
+  EXPECT_THAT(
+      BuildProfile(recording, {.stacks = true}),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("it holds no stacks; record with -g")));
 }
 
 TEST(BuildProfileTest, CountsByImageAndAddressUnderTheApplication) {

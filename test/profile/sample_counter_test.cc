@@ -84,7 +84,7 @@ TEST_F(SampleCounterTest, CountsWholeSamplesAndLeavesTheRest) {
   EXPECT_EQ(counter.table().size(), 2u);
   EXPECT_EQ(samples, 3u);
   EXPECT_EQ(period, 30u);
-  EXPECT_EQ(counter.Name(counter.keys()[0].app), "a");
+  EXPECT_EQ(counter.key_numbers().Name(counter.key_numbers().keys()[0].app), "a");
 }
 
 // Where a thread was last is remembered; that must not answer for another address.

@@ -8,6 +8,7 @@
 
 #include "ksamp/profile.h"
 #include "test/profile/profile_rows.h"
+#include "test/profile/stack_rows.h"
 
 namespace ksamp {
 namespace {
@@ -85,6 +86,22 @@ TEST(SymbolFiltersTest, EachMovesWhatItTakes) {
     EXPECT_EQ(profile.conservation[0].counted, c.kept);
     EXPECT_THAT(profile.conservation[0].filtered, ElementsAre(Pair(c.cause, 127 - c.kept)));
   }
+}
+
+TEST(SymbolFiltersTest, StacksGoWithTheirLeaf) {
+  Profile profile = Sample();
+  // Each entry once below main; main calls main.
+  for (const ProfileEntry& entry : profile.entries) {
+    if (profile.stack_nodes.empty()) profile.stack_nodes.push_back({.location = 2});
+    profile.stack_nodes.push_back({.parent = 0, .location = entry.location});
+    const uint32_t node = static_cast<uint32_t>(profile.stack_nodes.size() - 1);
+    profile.stacks.push_back({.key = entry.key, .node = node, .counts = entry.counts});
+  }
+  ApplySymbolFilters(profile, {.exclude_symbols = {"main", "malloc"}});
+  testing::ExpectStacksMatchEntries(profile);
+  uint64_t samples = 0;
+  for (const StackEntry& stack : profile.stacks) samples += stack.counts.samples;
+  EXPECT_EQ(samples, 1u + 2 + 16 + 64);
 }
 
 }  // namespace

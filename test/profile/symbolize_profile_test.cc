@@ -11,6 +11,7 @@
 
 #include "ksamp/profile.h"
 #include "test/profile/profile_rows.h"
+#include "test/profile/stack_rows.h"
 
 namespace ksamp {
 namespace {
@@ -120,6 +121,20 @@ TEST(SymbolizeProfileTest, HaltedCpusAreIdleAndOtherWorkOfTheIdleTaskIsWork) {
   ASSERT_GE(profile.entries.size(), 2u);
   EXPECT_EQ(profile.entries[0].counts, (Counts{1, 10}));
   EXPECT_EQ(profile.entries[1].counts, (Counts{2 + 5, 20 + 50}));
+}
+
+TEST(SymbolizeProfileTest, StacksOfHaltedCpusAreIdleAsWell) {
+  Profile profile = ThreeImages();
+  for (const ProfileEntry& entry : profile.entries) {
+    profile.stack_nodes.push_back({.location = entry.location});
+    const uint32_t node = static_cast<uint32_t>(profile.stack_nodes.size() - 1);
+    profile.stacks.push_back({.key = entry.key, .node = node, .counts = entry.counts});
+  }
+  TableSymbolizer symbolizer;
+  symbolizer.symbols = {{"vmlinux", {{1, "default_idle"}, {2, "net_rx_action"}}}};
+  Symbolize(profile, symbolizer);
+  EXPECT_EQ(profile.conservation[0].idle, 3u + 4u);
+  testing::ExpectStacksMatchEntries(profile);
 }
 
 TEST(SymbolizeProfileTest, CountIdleKeepsThem) {
