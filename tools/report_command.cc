@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "ksamp/perf_data.h"
@@ -35,11 +36,14 @@ constexpr const char* kEveryImage = "*";  // what -p without a directory stands 
 
 // The options as typed.
 struct Flags {
+  bool callgraph = false, children = false, caller_tree = false, callee_tree = false, folded = false,
+       icicle = false;
+  std::string call_graph_of, flame_graph;
+  std::optional<double> threshold;
   bool symbols = false, details = false, show_address = false, modules = false, accumulated = false,
        reverse = false, exclude_dependent = false, long_filenames = false, no_header = false, notes = false,
        global_percent = false, debug_info = false, inlined = false, not_inlined = false, xml = false,
        csv = false, json = false, idle = false, no_pager = false;
-  double threshold = 0;
   std::string input, output, image_path, root, vmlinux, kallsyms, demangle = "normal", percent = "all", time;
   std::vector<std::string> sort, exclude_symbols, include_symbols, merge, separate, only_images, cpus, pids,
       tids, comms, events, debug_dirs, words;
@@ -49,6 +53,7 @@ struct Flags {
 struct Request {
   ReportOptions report;
   ProfileOptions profile;
+  std::string output;
   SymbolFilters filters;
   std::vector<std::string> search_directories;  // -p
   std::vector<std::string> directories;         // only images found below these
@@ -122,6 +127,29 @@ ClassAxis AxisOf(const Separation& separate) {
   return separate.process ? ClassAxis::kProcess : ClassAxis::kNone;
 }
 
+// Forms that need whole stacks, by the option that asks for each.
+absl::StatusOr<std::optional<ReportForm>> FormOfStacks(const Flags& flags) {
+  const std::array<std::tuple<bool, const char*, ReportForm>, 5> asked = {
+      {{flags.callgraph, "--callgraph", ReportForm::kCallGraph},
+       {flags.children, "--children", ReportForm::kChildren},
+       {flags.caller_tree, "--caller", ReportForm::kCallerTree},
+       {flags.callee_tree, "--callee", ReportForm::kCalleeTree},
+       {!flags.call_graph_of.empty(), "--call-graph-of", ReportForm::kCallGraphOf}}};
+  std::optional<ReportForm> form;
+  const char* chosen = nullptr;
+  for (const auto& [is_asked, name, its_form] : asked) {
+    if (!is_asked) continue;
+    if (form) return absl::InvalidArgumentError(StrCat("choose one of ", chosen, " and ", name));
+    form = its_form;
+    chosen = name;
+  }
+  if (form && flags.details)
+    return absl::InvalidArgumentError(StrCat(chosen, " is incompatible with --details"));
+  if (form && (flags.modules || flags.image_path == kEveryImage))
+    return absl::InvalidArgumentError(StrCat(chosen, " is incompatible with the per-module report"));
+  return form;
+}
+
 ReportForm FormOf(const Flags& flags) {
   if (flags.modules || flags.image_path == kEveryImage) return ReportForm::kModules;
   if (flags.details) return ReportForm::kDetails;
@@ -132,18 +160,48 @@ ReportForm FormOf(const Flags& flags) {
   return flags.debug_info ? ReportForm::kSymbols : ReportForm::kImages;
 }
 
-absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
-  report.form = FormOf(flags);
+absl::StatusOr<OutputFormat> FormatOf(const Flags& flags) {
+  const bool flame_graph = !flags.flame_graph.empty();
+  if (flags.xml + flags.csv + flags.json + flags.folded + flame_graph > 1)
+    return absl::InvalidArgumentError("choose one of --xml, --csv, --json, --folded and --flamegraph");
+  if (flags.icicle && !flame_graph)
+    return absl::InvalidArgumentError("--icicle is meaningless without --flamegraph FILE");
+  if (flame_graph && !flags.output.empty())
+    return absl::InvalidArgumentError("--flamegraph names its file: -o does not go with it");
+  if (flame_graph) return OutputFormat::kFlameGraph;
+  if (flags.folded) return OutputFormat::kFolded;
+  if (flags.xml) return OutputFormat::kXml;
+  if (flags.csv) return OutputFormat::kCsv;
+  return flags.json ? OutputFormat::kJson : OutputFormat::kText;
+}
+
+// Whole trees are endless: what nobody would read is left out unless asked for.
+double DefaultThreshold(ReportForm form) {
+  constexpr double kOfTrees = 0.5;
+  const bool tree =
+      form == ReportForm::kCallerTree || form == ReportForm::kCalleeTree || form == ReportForm::kCallGraphOf;
+  return tree ? kOfTrees : 0;
+}
+
+absl::Status FillReportOptions(const Flags& flags, Request& request) {
+  ReportOptions& report = request.report;
+  KSAMP_ASSIGN_OR_RETURN(const std::optional<ReportForm> of_stacks, FormOfStacks(flags));
+  report.form = of_stacks.value_or(FormOf(flags));
+  KSAMP_ASSIGN_OR_RETURN(report.format, FormatOf(flags));
+  report.symbol = flags.call_graph_of;
+  report.icicle = flags.icicle;
+  request.profile.stacks =
+      of_stacks || report.format == OutputFormat::kFolded || report.format == OutputFormat::kFlameGraph;
+  if (request.profile.stacks && (flags.debug_info || flags.inlined))
+    return absl::InvalidArgumentError(
+        StrCat(flags.inlined ? "--inline" : "--debug-info", " is not for reports of stacks"));
+  request.output = flags.flame_graph.empty()  ? flags.output
+                   : flags.flame_graph == "-" ? ""
+                                              : flags.flame_graph;
   if (report.form == ReportForm::kModules && flags.details)
     return absl::InvalidArgumentError("the per-module report has no details: use -d with --only-images");
   if (flags.inlined && flags.not_inlined)
     return absl::InvalidArgumentError("choose one of --inline and --no-inline");
-  if (flags.xml + flags.csv + flags.json > 1)
-    return absl::InvalidArgumentError("choose one of --xml, --csv and --json");
-  report.format = flags.xml    ? OutputFormat::kXml
-                  : flags.csv  ? OutputFormat::kCsv
-                  : flags.json ? OutputFormat::kJson
-                               : OutputFormat::kText;
   report.show_address = flags.show_address || flags.details;
   report.show_line = flags.debug_info;
   report.accumulated = flags.accumulated;
@@ -153,7 +211,7 @@ absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
   report.long_filenames = flags.long_filenames;
   report.header = !flags.no_header;
   report.all_notes = flags.notes;
-  report.threshold = flags.threshold;
+  report.threshold = flags.threshold.value_or(DefaultThreshold(report.form));
   report.tool_version = KSAMP_VERSION;
   KSAMP_ASSIGN_OR_RETURN(report.sort, SortKeys(SplitCommas(flags.sort)));
   const DemangleStyle style = flags.demangle == "none"    ? DemangleStyle::kNone
@@ -166,6 +224,9 @@ absl::Status FillReportOptions(const Flags& flags, ReportOptions& report) {
 absl::Status FillProfileOptions(const Flags& flags, const OutputFormat format, Request& request) {
   ProfileOptions& profile = request.profile;
   KSAMP_RETURN_IF_ERROR(Separate(SplitCommas(flags.separate), profile.separate));
+  // As flame graphs are read: a program's name below its stacks.
+  if (flags.separate.empty())
+    profile.separate.comm = format == OutputFormat::kFolded || format == OutputFormat::kFlameGraph;
   KSAMP_RETURN_IF_ERROR(MergeAxes(SplitCommas(flags.merge), flags.exclude_dependent, profile.separate));
   const Separation& separate = profile.separate;
   if (format == OutputFormat::kText && separate.cpu && (separate.thread || separate.process))
@@ -230,7 +291,7 @@ absl::StatusOr<Request> MakeRequest(const Flags& flags) {
     if (word == "{" || word == "}" || word == "{}")
       return absl::InvalidArgumentError(
           "comparing two profiles ({ first } { second }) is not part of this version");
-  KSAMP_RETURN_IF_ERROR(FillReportOptions(flags, request.report));
+  KSAMP_RETURN_IF_ERROR(FillReportOptions(flags, request));
   KSAMP_RETURN_IF_ERROR(FillProfileOptions(flags, request.report.format, request));
   request.filters.include_symbols = SplitCommas(flags.include_symbols);
   request.filters.exclude_symbols = SplitCommas(flags.exclude_symbols);
@@ -261,6 +322,8 @@ class ReportCommand : public Command {
            "ksamp report -p /lib/modules/$(uname -r)/kernel/drivers/net/\n"
            "                                       network drivers, one block each\n"
            "ksamp report -l --comm=nginx --cpu=0-3\n"
+           "ksamp report -c | less                 callers and callees of each function (record -g)\n"
+           "ksamp report --flamegraph out.svg      the stacks as a picture to zoom and search in\n"
            "ksamp report --csv --separate=comm     for other programs";
   }
 
@@ -296,6 +359,14 @@ void ReportCommand::AddOptions(CLI::App& app) {
   app.add_flag("-a,--accumulated", f.accumulated, "Add running totals; implies -l");
   app.add_flag("-r,--reverse-sort", f.reverse, "Turn the order round");
   app.add_option("-s,--sort", f.sort, "Order by: sample, image, app-name, symbol, debug, vma");
+  app.add_flag("-c,--callgraph", f.callgraph, "Each function between its callers and its callees");
+  app.add_flag("--children", f.children, "List functions with what they call summed up");
+  app.add_flag("--caller", f.caller_tree, "Tree of calls from the outermost functions inwards");
+  app.add_flag("--callee", f.callee_tree, "Tree of callers from the sampled functions outwards");
+  app.add_option("--call-graph-of", f.call_graph_of, "Trees of callers and callees of this function");
+  app.add_flag("--folded", f.folded, "A line per stack: main;run;memcpy 12");
+  app.add_option("--flamegraph", f.flame_graph, "Write a flame graph (SVG) to this file; - is the output");
+  app.add_flag("--icicle", f.icicle, "The flame graph grows downwards");
   app.add_option("-t,--threshold", f.threshold, "Only rows of at least this many percent");
   app.add_option("-e,--exclude-symbols", f.exclude_symbols, "Leave these symbols out; implies -l");
   app.add_option("-S,--include-symbols", f.include_symbols, "Only these symbols; implies -l");
@@ -358,12 +429,13 @@ absl::StatusOr<Profile> ReportCommand::MakeProfile(World& world, const Recording
 }
 
 absl::Status ReportCommand::Write(World& world, const Profile& profile, const Request& request) const {
-  if (!flags_.output.empty()) {
-    if (IsRecording(flags_.output))
-      return absl::InvalidArgumentError(
-          StrCat("-o ", flags_.output, ": this is a recording, it is not overwritten"));
-    KSAMP_ASSIGN_OR_RETURN(const UniqueFd fd, CreateOutputFile(flags_.output));
-    FdStream out(fd.get(), flags_.output);
+  if (!request.output.empty()) {
+    if (IsRecording(request.output))
+      return absl::InvalidArgumentError(StrCat(flags_.flame_graph.empty() ? "-o " : "--flamegraph ",
+                                               request.output,
+                                               ": this is a recording, it is not overwritten"));
+    KSAMP_ASSIGN_OR_RETURN(const UniqueFd fd, CreateOutputFile(request.output));
+    FdStream out(fd.get(), request.output);
     const absl::Status status = WriteReport(profile, request.report, out);
     return absl::IsUnavailable(status) ? FlushStatus(out) : status;
   }
@@ -399,7 +471,10 @@ int ReportCommand::Run(World& world, const std::vector<std::string>&) {
   if (!recording.ok()) return Fail(world, recording.status(), kExitNothing);
   const bool damaged = WarnOfDamage(world, *recording);
   const absl::StatusOr<Profile> profile = MakeProfile(world, *recording, *request);
-  if (!profile.ok()) return Fail(world, profile.status(), kExitUsage);
+  if (!profile.ok()) {
+    const bool usage = !absl::IsFailedPrecondition(profile.status());
+    return Fail(world, profile.status(), usage ? kExitUsage : kExitNothing);
+  }
   const Conservation total = profile->Total();
   if (total.taken == 0) {
     Say(world, StrCat(*input, " holds no samples"));

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <ostream>
+#include <random>
 #include <streambuf>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ksamp/profile.h"
 #include "ksamp/report.h"
@@ -43,6 +45,27 @@ Profile LargeProfile() {
   return profile;
 }
 
+constexpr uint32_t kStacks = 1'000'000, kDepth = 20;
+
+// A million stacks, no two alike: what a week of a busy machine with deep call chains makes.
+Profile ProfileOfStacks() {
+  Profile profile = LargeProfile();
+  profile.events[0].has_stacks = true;
+  std::minstd_rand random(1);
+  std::vector<uint32_t> level(1, kNone32);
+  for (uint32_t depth = 0; depth < kDepth; ++depth) {
+    std::vector<uint32_t> next;
+    const size_t width = std::min<size_t>(kStacks, 4 + level.size() * 2);
+    for (size_t i = 0; i < width; ++i) {
+      next.push_back(static_cast<uint32_t>(profile.stack_nodes.size()));
+      profile.stack_nodes.push_back({level[i % level.size()], static_cast<uint32_t>(random() % kLocations)});
+    }
+    level = std::move(next);
+  }
+  for (const uint32_t node : level) profile.stacks.push_back({0, node, {1 + random() % 9, 250'689}});
+  return profile;
+}
+
 class NullBuffer : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
   int overflow(int c) override { return c; }
@@ -71,6 +94,26 @@ BENCHMARK_CAPTURE(BM_WriteReport, csv, ReportForm::kSymbols, OutputFormat::kCsv)
 BENCHMARK_CAPTURE(BM_WriteReport, json, ReportForm::kDetails, OutputFormat::kJson)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_WriteReport, xml, ReportForm::kDetails, OutputFormat::kXml)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_WriteStacks(benchmark::State& state, ReportForm form, OutputFormat format) {
+  static const Profile profile = ProfileOfStacks();
+  NullBuffer buffer;
+  for (auto _ : state) {
+    std::ostream out(&buffer);
+    const absl::Status status = WriteReport(profile, {.form = form, .format = format, .threshold = 0.5}, out);
+    if (!status.ok()) state.SkipWithError("WriteReport failed");
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) *
+                          static_cast<int64_t>(profile.stacks.size()));
+}
+BENCHMARK_CAPTURE(BM_WriteStacks, flame_graph, ReportForm::kImages, OutputFormat::kFlameGraph)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_WriteStacks, folded, ReportForm::kImages, OutputFormat::kFolded)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_WriteStacks, callgraph, ReportForm::kCallGraph, OutputFormat::kText)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_WriteStacks, caller_tree, ReportForm::kCallerTree, OutputFormat::kText)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

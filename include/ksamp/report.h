@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports: a profile as text in opreport's layouts, or as CSV, JSON, XML.
+// Reports: a profile as text in opreport's layouts, or as CSV, JSON, XML; its stacks as call graphs and flame
+// graphs.
 //
 //   WriteReport(profile, {.form = ReportForm::kSymbols}, std::cout);
 //
@@ -28,9 +29,16 @@ enum class ReportForm {
   kSymbols,  // -l
   kDetails,  // -d: per-address lines under each symbol
   kModules,  // -p without -l: one block per image, its total, its symbols
+  // Of whole stacks (ProfileOptions::stacks), of one event, as text:
+  kCallGraph,    // -c: each function between its callers and its callees
+  kChildren,     // functions with what was counted in them and in what they call
+  kCallerTree,   // from the outermost functions inwards
+  kCalleeTree,   // from the sampled functions outwards
+  kCallGraphOf,  // both around one function, ReportOptions::symbol
 };
 
-enum class OutputFormat { kText, kXml, kCsv, kJson };
+// kFolded, kFlameGraph: of whole stacks; the form does not matter.
+enum class OutputFormat { kText, kXml, kCsv, kJson, kFolded, kFlameGraph };
 
 enum class SortKey { kSample, kImage, kApp, kSymbol, kDebug, kVma };
 
@@ -51,6 +59,8 @@ struct ReportOptions {
   bool all_notes = false;                // --notes: all of them in the header, not only the first lines
   std::vector<SortKey> sort;             // -s; default: sample
   double threshold = 0;                  // -t, percent
+  std::string symbol;                    // for kCallGraphOf: a function's name, mangled or not
+  bool icicle = false;                   // kFlameGraph grows downwards
   ClassAxis classes = ClassAxis::kNone;  // events become columns by themselves when there are several
   // Makes a symbol table's name the printed (and sorted) one; called once per name. Default: Demangle() of
   // ksamp/symbolizer.h.
@@ -58,7 +68,8 @@ struct ReportOptions {
   std::string tool_version;  // for XML and JSON
 };
 
-// InvalidArgument: a combination opreport refuses, in its words. Unavailable: the stream failed.
+// InvalidArgument: a combination opreport refuses, in its words. FailedPrecondition: stacks of a profile that
+// was built without. NotFound: no stack holds ReportOptions::symbol. Unavailable: the stream failed.
 KSAMP_EXPORT absl::Status WriteReport(const Profile& profile, const ReportOptions& options,
                                       std::ostream& out);
 

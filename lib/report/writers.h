@@ -3,6 +3,9 @@
 #ifndef KSAMP_LIB_REPORT_WRITERS_H_
 #define KSAMP_LIB_REPORT_WRITERS_H_
 
+#include <cstdint>
+
+#include "absl/status/status.h"
 #include "ksamp/profile.h"
 #include "ksamp/report.h"
 #include "lib/report/table.h"
@@ -15,6 +18,16 @@ void WriteSymbolReport(const Profile& profile, const ReportOptions& options, Tex
 void WriteModuleReport(const Profile& profile, const ReportOptions& options, TextSink& out);
 void WriteCsv(const Profile& profile, const ReportOptions& options, TextSink& out);
 void WriteJson(const Profile& profile, const ReportOptions& options, TextSink& out);
+// Of one event's stacks (EventOfStacks of call_tree.h).
+void WriteCallGraph(const Profile& profile, uint32_t event, const ReportOptions& options, TextSink& out);
+void WriteChildren(const Profile& profile, uint32_t event, const ReportOptions& options, TextSink& out);
+void WriteCallerTree(const Profile& profile, uint32_t event, const ReportOptions& options, TextSink& out);
+void WriteCalleeTree(const Profile& profile, uint32_t event, const ReportOptions& options, TextSink& out);
+// NotFound: no stack holds the function.
+absl::Status WriteCallGraphOf(const Profile& profile, uint32_t event, const ReportOptions& options,
+                              TextSink& out);
+void WriteFolded(const Profile& profile, const ReportOptions& options, TextSink& out);
+void WriteFlameGraph(const Profile& profile, uint32_t event, const ReportOptions& options, TextSink& out);
 void WriteXml(const Profile& profile, const ReportOptions& options, TextSink& out);
 
 }  // namespace ksamp

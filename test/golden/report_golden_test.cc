@@ -101,8 +101,9 @@ class ReportGolden : public ::testing::TestWithParam<std::string> {
 
   // The same selection and threshold as JSON.
   Words AsJson() const {
-    const std::set<std::string> flags = {"--csv", "--json", "-X", "--xml", "-a", "-%"};
-    const std::set<std::string> valued = {"-o", "--output-file"};
+    const std::set<std::string> flags = {"--csv", "--json", "-X",         "--xml",    "-a",       "-%",
+                                         "-c",    "-w",     "--children", "--caller", "--callee", "--folded"};
+    const std::set<std::string> valued = {"-o", "--output-file", "--call-graph-of", "--flamegraph"};
     Words words;
     for (size_t i = 0; i < args_.size(); ++i) {
       if (valued.contains(args_[i])) {
@@ -139,6 +140,14 @@ void ExpectConservation(const json& report) {
   }
 }
 
+// "main;run 12" …: all that was counted.
+uint64_t FoldedSamples(const std::string& lines) {
+  uint64_t samples = 0;
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) samples += std::stoull(line.substr(line.rfind(' ')));
+  return samples;
+}
+
 TEST_P(ReportGolden, PrintsWhatItPrintedAndNoSampleIsMissing) {
   ReadCommand();
   TestWorld world;
@@ -147,7 +156,11 @@ TEST_P(ReportGolden, PrintsWhatItPrintedAndNoSampleIsMissing) {
   if (exit_code != kExitShown && exit_code != kExitDamaged) return;
   TestWorld again;
   ASSERT_EQ(RunKsamp(AsJson(), again.world), exit_code) << again.err();
-  ExpectConservation(json::parse(again.out()));
+  const json report = json::parse(again.out());
+  ExpectConservation(report);
+  if (std::find(args_.begin(), args_.end(), "--folded") != args_.end()) {
+    EXPECT_EQ(FoldedSamples(world.out()), report["events"][0]["counted"]);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Report, ReportGolden, ::testing::ValuesIn(Cases()), [](const auto& tested) {

@@ -90,7 +90,8 @@ TEST(StackAssemblyTest, FramesThatAreNoLeafAreLocationsWithoutAnEntry) {
   b.Sample({.pid = 10, .tid = 10, .time = 2, .ip = 0x400010, .callchain = {kUser, 0x400010, 0x9000}});
   const Profile profile = Assembled(*b.Open(), 1);
   ExpectStacksMatchEntries(profile);
-  EXPECT_THAT(StackRowsOf(profile), ElementsAre(Pair("a+0x1f;a+0x10", 1), Pair("unknown+0x8fff;a+0x10", 1)));
+  EXPECT_THAT(StackRowsOf(profile),
+              ElementsAre(Pair("[unknown]+0x8fff;a+0x10", 1), Pair("a+0x1f;a+0x10", 1)));
   EXPECT_EQ(profile.locations.size(), 3u);
   EXPECT_EQ(profile.entries.size(), 1u);
 }

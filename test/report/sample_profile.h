@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ksamp/profile.h"
 
@@ -59,11 +60,34 @@ class SampleProfile {
         samples, {});
   }
 
+  // Frames of stacks; those on top of none have no samples of their own.
+  uint32_t Frame(uint32_t image, const std::string& symbol, uint64_t address) {
+    const uint32_t number = Symbol(symbol, address);
+    profile_.symbols[number].image = image;
+    return AddLocation({.image = image, .address = address, .elf = ElfAddress(address), .symbol = number});
+  }
+  uint32_t NamelessFrame(uint32_t image, UnresolvedReason reason, uint64_t address) {
+    return AddLocation({.image = image, .address = address, .elf = ElfAddress(address), .reason = reason});
+  }
+  // Samples of one stack, the outermost frame first.
+  void Stack(const KeyText& text, const std::vector<uint32_t>& frames, uint64_t samples,
+             std::optional<uint64_t> period = {}) {
+    uint32_t node = kNone32;
+    for (const uint32_t frame : frames) node = Node(node, frame);
+    const Counts counts{samples, period.value_or(samples * 1000)};
+    const uint32_t key = Key(text);
+    profile_.stacks.push_back({key, node, counts});
+    CountEntry(key, frames.back(), counts);
+  }
+
   Profile& profile() {
     std::sort(profile_.entries.begin(), profile_.entries.end(),
               [](const ProfileEntry& a, const ProfileEntry& b) {
                 return std::pair(a.key, a.location) < std::pair(b.key, b.location);
               });
+    std::sort(profile_.stacks.begin(), profile_.stacks.end(), [](const StackEntry& a, const StackEntry& b) {
+      return std::pair(a.key, a.node) < std::pair(b.key, b.node);
+    });
     return profile_;
   }
 
@@ -76,8 +100,25 @@ class SampleProfile {
     return static_cast<uint32_t>(at);
   }
 
+  uint32_t AddLocation(const ProfileLocation& location) {
+    profile_.locations.push_back(location);
+    return static_cast<uint32_t>(profile_.locations.size() - 1);
+  }
+
+  uint32_t Node(uint32_t parent, uint32_t location) {
+    auto& nodes = profile_.stack_nodes;
+    for (uint32_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].parent == parent && nodes[i].location == location) return i;
+    nodes.push_back({parent, location});
+    return static_cast<uint32_t>(nodes.size() - 1);
+  }
+
   void Add(const KeyText& text, const ProfileLocation& location, uint64_t samples,
            std::optional<uint64_t> period) {
+    CountEntry(Key(text), AddLocation(location), {samples, period.value_or(samples * 1000)});
+  }
+
+  uint32_t Key(const KeyText& text) {
     const ProfileKey key{.event = text.event,
                          .app = Name(text.app),
                          .comm = Name(text.comm),
@@ -87,12 +128,20 @@ class SampleProfile {
     auto& keys = profile_.keys;
     const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
     if (at == static_cast<std::ptrdiff_t>(keys.size())) keys.push_back(key);
-    profile_.locations.push_back(location);
-    profile_.entries.push_back({static_cast<uint32_t>(at),
-                                static_cast<uint32_t>(profile_.locations.size() - 1),
-                                {samples, period.value_or(samples * 1000)}});
-    profile_.conservation[text.event].taken += samples;
-    profile_.conservation[text.event].counted += samples;
+    return static_cast<uint32_t>(at);
+  }
+
+  void CountEntry(uint32_t key, uint32_t location, const Counts& counts) {
+    const auto same = [&](const ProfileEntry& e) { return e.key == key && e.location == location; };
+    const auto at = std::find_if(profile_.entries.begin(), profile_.entries.end(), same);
+    if (at != profile_.entries.end()) {
+      at->counts += counts;
+    } else {
+      profile_.entries.push_back({key, location, counts});
+    }
+    Conservation& sum = profile_.conservation[profile_.keys[key].event];
+    sum.taken += counts.samples;
+    sum.counted += counts.samples;
   }
 
   Profile profile_;
@@ -124,6 +173,29 @@ inline Profile Hypervisor() {
                        .cpu_mhz = 2096,
                        .duration_ns = 10000000000};
   return p.profile();
+}
+
+// 100 samples of a program that recurses, in four images; one stack was cut, one began nowhere.
+inline SampleProfile Calls() {
+  SampleProfile p;
+  p.Event({.name = "cpu-clock", .clock = true, .period_or_frequency = 250689, .has_stacks = true});
+  const uint32_t app = p.File("/bin/app"), libc = p.File("/lib/libc.so.6"), kernel = p.Kernel(),
+                 bare = p.File("/lib/bare.so"), none = p.Add({.kind = ImageKind::kUnknown, .path = ""});
+  const uint32_t main = p.Frame(app, "main", 0x1000), walk = p.Frame(app, "_Z4walki", 0x1100),
+                 copy = p.Frame(libc, "memcpy", 0x900),
+                 fault = p.Frame(kernel, "page_fault", 0xffffffff81000000),
+                 hidden = p.NamelessFrame(bare, UnresolvedReason::kImageHasNoSymbols, 0x10),
+                 hidden_too = p.NamelessFrame(bare, UnresolvedReason::kImageHasNoSymbols, 0x20),
+                 cut = p.NamelessFrame(none, UnresolvedReason::kStackTooDeep, 0);
+  p.Stack({.comm = "app"}, {main}, 10);
+  p.Stack({.comm = "app"}, {main, walk}, 5);
+  p.Stack({.comm = "app"}, {main, walk, walk, walk}, 15);
+  p.Stack({.comm = "app"}, {main, walk, copy}, 20);
+  p.Stack({.comm = "app"}, {main, walk, walk, copy, fault}, 30);
+  p.Stack({.comm = "app"}, {cut, walk, copy}, 8);
+  p.Stack({.comm = "io;loop"}, {hidden, hidden_too, copy}, 12);
+  p.profile();
+  return p;
 }
 
 }  // namespace ksamp::testing

@@ -199,6 +199,7 @@ class RecordingScript::Parser {
     }
     if (const std::string type = Option(w, "type"); !type.empty()) attr.type = Small(type);
     if (const std::string config = Option(w, "config"); !config.empty()) attr.config = Number(config);
+    if (std::find(w.begin(), w.end(), "stacks") != w.end()) attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
     b_.AddEvent(Unescaped(w[1]), {++events_}, attr);
   }
 
@@ -352,6 +353,19 @@ class RecordingScript::Parser {
              .build_id = std::vector<uint8_t>(id.begin(), id.end())});
   }
 
+  // The sampled address, then "0x10,user,0x20": addresses outwards, `user` where the kernel was entered.
+  static std::vector<uint64_t> ChainOf(CpuMode mode, uint64_t ip, const std::string& words) {
+    constexpr uint64_t kKernel = PERF_CONTEXT_KERNEL, kUser = PERF_CONTEXT_USER;
+    std::vector<uint64_t> chain = {mode == CpuMode::kKernel ? kKernel : kUser, ip};
+    for (size_t at = 0; at < words.size();) {
+      const size_t end = std::min(words.find(',', at), words.size());
+      const std::string word = words.substr(at, end - at);
+      chain.push_back(word == "user" ? kUser : Number(word));
+      at = end + 1;
+    }
+    return chain;
+  }
+
   void Samples(const Words& w) {
     BuiltSample sample;
     std::tie(sample.pid, sample.tid) = PidTid(w[1]);
@@ -361,6 +375,8 @@ class RecordingScript::Parser {
     sample.ip = Number(w[5]);
     if (const std::string event = Option(w, "event"); !event.empty()) sample.event = Number(event);
     if (const std::string period = Option(w, "period"); !period.empty()) sample.period = Number(period);
+    if (const std::string chain = Option(w, "chain"); !chain.empty())
+      sample.callchain = ChainOf(sample.mode, sample.ip, chain);
     const uint64_t count = w.size() > 6 && w[6][0] == 'x' ? Number(w[6].substr(1)) : 1;
     for (uint64_t i = 0; i < count; ++i) b_.Sample(sample);
   }

@@ -7,7 +7,7 @@
 // One line is one thing; `#` begins a comment; numbers are hexadecimal with 0x, names may hold \xNN:
 //
 //   machine Example CPU                what /proc/cpuinfo calls it; kernel 6.1.0, 2 CPUs, 2096 MHz with it
-//   event NAME period=N|freq=HZ [type=N config=N]      without one: cpu-clock, every 1 000 000 ns
+//   event NAME period=N|freq=HZ [type=N config=N] [stacks]      without one: cpu-clock, every 1 000 000 ns
 //   file PATH [id=HEX] [SYMBOL@ADDRESS+SIZE ...]       an ELF file below `root`: offsets are addresses
 //        [row=ADDRESS:FILE:LINE ...]                   with debug info of unit /src: each line up to the next
 //        address [inline=NAME@ADDRESS+SIZE:LINE:FILE:LINE ...] called at that line of row 1's file; where it
@@ -17,7 +17,9 @@
 //   meta KEY=VALUE                     of the recorder; \n in it is a line break
 //   kernel ADDRESS SIZE, module ADDRESS SIZE PATH      mappings of the kernel
 //   comm PID[/TID] NAME, exec PID NAME, fork PID PPID, mmap PID ADDRESS SIZE OFFSET PATH [id=HEX]
-//   sample PID[/TID] CPU MILLISECONDS user|kernel|guest|hv IP [xCOUNT] [event=INDEX] [period=N]
+//   sample PID[/TID] CPU MILLISECONDS user|kernel|guest|hv IP [xCOUNT] [event=INDEX] [period=N] [chain=LIST]
+//                                      LIST: addresses outwards from IP; the word `user` where it left the
+//                                      kernel
 //   lost COUNT, throttle, killed, truncated BYTES, bytes HEX, piped, compressed, foreign
 //
 // Records without a time of their own get that of the sample before them.

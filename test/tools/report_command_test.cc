@@ -140,6 +140,23 @@ TEST_F(ReportCommandTest, OutputGoesToAFileButNeverOverARecording) {
   EXPECT_THAT(err(), HasSubstr("no/such/folder/x"));
 }
 
+TEST_F(ReportCommandTest, AFlameGraphIsAFileOfOurOwn) {
+  PerfDataBuilder b;
+  perf_event_attr attr = testing::SampleAttr();
+  attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  b.AddEvent("cpu-clock", {7}, attr);
+  b.Sample({.pid = 10, .tid = 10, .time = 1, .ip = 0x10, .callchain = {PERF_CONTEXT_USER, 0x10, 0x20}});
+  const std::string recording = b.WriteTo(tree_.Path("ksamp.data"));
+  EXPECT_EQ(Report({"--flamegraph", "x.svg"}), kExitShown) << err();
+  EXPECT_THAT(out(), IsEmpty());
+  EXPECT_THAT(ReadAll(tree_.Path("x.svg")), HasSubstr("<svg"));
+  EXPECT_EQ(std::filesystem::status(tree_.Path("x.svg")).permissions(), std::filesystem::perms(0600));
+  EXPECT_EQ(Report({"--flamegraph", "ksamp.data"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("--flamegraph ksamp.data: this is a recording, it is not overwritten"));
+  EXPECT_EQ(Report({"--flamegraph", "y.svg", "-o", "z"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("-o does not go with it"));
+}
+
 TEST_F(ReportCommandTest, AFullDiskIsToldNotSwallowed) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   Ten().WriteTo(tree_.Path("ksamp.data"));
@@ -216,6 +233,14 @@ TEST_F(ReportCommandTest, HelpNamesEveryOptionWhereCompletionsLookForIt) {
                              "-X,--xml",
                              "--csv",
                              "--json",
+                             "-c,--callgraph",
+                             "--children",
+                             "--caller",
+                             "--callee",
+                             "--call-graph-of",
+                             "--folded",
+                             "--flamegraph",
+                             "--icicle",
                              "--time",
                              "--cpu",
                              "--comm",
@@ -229,7 +254,7 @@ TEST_F(ReportCommandTest, HelpNamesEveryOptionWhereCompletionsLookForIt) {
                              "--debug-dir",
                              "--no-pager"})
     EXPECT_THAT(out(), HasSubstr("  " + std::string(option))) << option;
-  for (const char* later : {"--flamegraph", "--folded", "--pprof", "--callgraph"})
+  for (const char* later : {"--pprof", "--html", "--debuginfod"})
     EXPECT_THAT(out(), ::testing::Not(HasSubstr(later)));
 }
 
