@@ -121,6 +121,42 @@ DebugFile FindDebugFile(const ElfImage& elf, const std::string& path,
   return std::move(search).Take();
 }
 
+DebugFile FindAlternateFile(const ElfImage& elf, const std::string& path,
+                            std::span<const std::string> debug_dirs) {
+  DebugFile found;
+  const ElfSection* section = elf.FindSection(".gnu_debugaltlink");
+  if (section == nullptr) return found;
+  const std::span<const std::byte> bytes = elf.RawBytes(*section);
+  const std::string name(StringAt(bytes, 0));
+  if (name.empty() || name.size() + 1 >= bytes.size()) return found;
+  const std::span<const std::byte> build_id = bytes.subspan(name.size() + 1);
+  std::vector<std::string> candidates;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  const std::string folder = error ? std::string(Dirname(path)) : real.parent_path().string();
+  candidates.push_back(name.starts_with('/') ? name : StrCat(folder, "/", name));
+  const std::string id = HexText(build_id);
+  for (const std::string& directory : debug_dirs) {
+    if (id.size() > 2) {
+      candidates.push_back(StrCat(directory, "/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
+    }
+    candidates.push_back(StrCat(directory, "/.dwz/", Basename(name)));
+  }
+  for (const std::string& candidate : candidates) {
+    absl::StatusOr<ElfImage> file = ElfImage::Open(candidate);
+    const bool same = file.ok() && SameBytes(file->build_id(), build_id);
+    found.tried.push_back({candidate, same                                   ? "used"
+                                      : file.ok()                            ? "other build-id"
+                                      : StatusErrno(file.status()) == ENOENT ? "not found"
+                                                                             : MessageOf(file.status())});
+    if (!same) continue;
+    found.elf = *std::move(file);
+    found.path = candidate;
+    break;
+  }
+  return found;
+}
+
 std::optional<ElfImage> ReadMiniDebugInfo(const ElfImage& elf) {
   const ElfSection* section = elf.FindSection(".gnu_debugdata");
   if (section == nullptr) return std::nullopt;

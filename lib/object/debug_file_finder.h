@@ -47,6 +47,11 @@ std::optional<DebugLink> ReadDebugLink(const ElfImage& elf);
 DebugFile FindDebugFile(const ElfImage& elf, const std::string& path,
                         std::span<const std::string> debug_dirs);
 
+// What .gnu_debugaltlink of `elf`, which is at `path`, names: the file that dwz moved shared debug info to.
+// Beside `path` where the name is relative, else by its build-id, which must be the recorded one.
+DebugFile FindAlternateFile(const ElfImage& elf, const std::string& path,
+                            std::span<const std::string> debug_dirs);
+
 // The symbols distributions leave in stripped files: the xz-compressed ELF file in .gnu_debugdata.
 std::optional<ElfImage> ReadMiniDebugInfo(const ElfImage& elf);
 

@@ -12,19 +12,22 @@
 #include "lib/base/parallel.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/str_cat.h"
+#include "lib/object/debug_file_finder.h"
 #include "lib/object/dwarf_file.h"
 #include "lib/object/dwarf_inline_walk.h"
 #include "lib/object/dwarf_line_program.h"
 #include "lib/object/dwarf_names.h"
+#include "lib/object/dwarf_split.h"
 #include "lib/object/dwarf_unit_index.h"
 
 namespace ksamp {
 namespace {
 
 // Honest debug info is read about three times for an answer: lines, entries, and abbreviations or names.
+constexpr uint64_t kWorkTimes = 16;
 uint64_t WorkFor(const DwarfFile& file) {
-  constexpr uint64_t kTimes = 16, kAtLeast = uint64_t{64} << 20;
-  return kTimes * file.sections().size() + kAtLeast;
+  constexpr uint64_t kAtLeast = uint64_t{64} << 20;
+  return kWorkTimes * file.sections().size() + kAtLeast;
 }
 
 // The wanted addresses of one unit, and what was found for them.
@@ -136,7 +139,8 @@ class FrameMaker {
 // What one thread keeps from unit to unit.
 class UnitWorker {
  public:
-  UnitWorker(const DwarfFile& file, uint64_t work) : file_(file), work_(work), abbrevs_(&work_) {}
+  UnitWorker(const DwarfFile& file, const DwarfSplitFiles& split, uint64_t work)
+      : file_(file), split_(split), work_(work), abbrevs_(&work_) {}
 
   void Answer(std::span<const uint64_t> addresses, bool inlined, UnitBatch* batch) {
     const DwarfUnit& unit = file_.units()[batch->unit];
@@ -145,20 +149,48 @@ class UnitWorker {
     std::vector<DwarfPlace> places(addresses.size());
     const DwarfLineProgram program(reader, reader.root().line_table.value_or(~uint64_t{0}));
     program.Run(addresses, &work_, places);
-    InlinedCalls calls;
-    calls.innermost.assign(addresses.size(), InlinedCalls::kNone);
-    if (inlined) calls = FindInlinedCalls(reader, addresses, &work_);
-    DwarfNames names(&abbrevs_, &work_);
-    FrameMaker frames(reader, program, &names, batch);
-    for (size_t i = 0; i < addresses.size(); ++i) frames.Add(places[i], calls, calls.innermost[i]);
+    InlinedCalls none;
+    none.innermost.assign(addresses.size(), InlinedCalls::kNone);
+    if (!inlined) return MakeFrames(reader, program, none, places, batch);
+    if (!reader.root().split_name.empty() && AnswerBySplit(reader, program, addresses, places, batch)) return;
+    MakeFrames(reader, program, FindInlinedCalls(reader, addresses, &work_), places, batch);
   }
 
   bool spent() const { return work_.spent(); }
+  size_t missing_split_units() const { return missing_; }
+  const std::string& first_missing() const { return first_missing_; }
 
  private:
+  // The entries are in another file; addresses and lines stay here.
+  bool AnswerBySplit(const DwarfUnitReader& skeleton, const DwarfLineProgram& program,
+                     std::span<const uint64_t> addresses, std::span<const DwarfPlace> places,
+                     UnitBatch* batch) {
+    const std::optional<DwarfSplitUnit> split = split_.Find(skeleton);
+    if (!split) {
+      if (missing_++ == 0) first_missing_ = skeleton.root().split_name;
+      return false;
+    }
+    work_.Allow(kWorkTimes * split->file.sections().info.size());
+    const DwarfUnitReader reader(split->file, split->unit(), abbrevs_.Get(split->file, split->unit()),
+                                 &skeleton);
+    MakeFrames(reader, program, FindInlinedCalls(reader, addresses, &work_), places, batch);
+    abbrevs_.Forget();
+    return true;
+  }
+
+  void MakeFrames(const DwarfUnitReader& reader, const DwarfLineProgram& program, const InlinedCalls& calls,
+                  std::span<const DwarfPlace> places, UnitBatch* batch) {
+    DwarfNames names(&abbrevs_, &work_);
+    FrameMaker frames(reader, program, &names, batch);
+    for (size_t i = 0; i < places.size(); ++i) frames.Add(places[i], calls, calls.innermost[i]);
+  }
+
   const DwarfFile& file_;
+  const DwarfSplitFiles& split_;
   DwarfWork work_;
   DwarfAbbrevCache abbrevs_;
+  size_t missing_ = 0;
+  std::string first_missing_;
 };
 
 // Puts the units' answers together in the order of the question, each function and file once.
@@ -198,9 +230,13 @@ class Assembly {
 }  // namespace
 
 struct DebugLines::Content {
-  explicit Content(DwarfFile main) : file(std::move(main)) {}
+  Content(DwarfFile main, const std::string& path) : file(std::move(main)), split(path) {}
   DwarfFile file;
   DwarfUnitIndex index;
+  DwarfSplitFiles split;
+  std::optional<ElfImage> alternate_elf;
+  std::optional<DwarfFile> alternate;
+  std::vector<std::string> notes;
 };
 
 DebugLines::DebugLines(std::unique_ptr<Content> content) : content_(std::move(content)) {}
@@ -208,31 +244,55 @@ DebugLines::DebugLines(DebugLines&&) noexcept = default;
 DebugLines& DebugLines::operator=(DebugLines&&) noexcept = default;
 DebugLines::~DebugLines() = default;
 
-absl::StatusOr<DebugLines> DebugLines::Open(const ElfImage& elf, const std::string&, const Options&) {
+absl::StatusOr<DebugLines> DebugLines::Open(const ElfImage& elf, const std::string& path,
+                                            const Options& options) {
   KSAMP_ASSIGN_OR_RETURN(DwarfFile file, DwarfFile::Load(elf));
-  auto content = std::make_unique<Content>(std::move(file));
+  auto content = std::make_unique<Content>(std::move(file), path);
+  if (elf.FindSection(".gnu_debugaltlink") != nullptr) {
+    DebugFile alternate = FindAlternateFile(elf, path, options.debug_dirs);
+    content->alternate_elf = std::move(alternate.elf);
+    absl::StatusOr<DwarfFile> shared =
+        content->alternate_elf ? DwarfFile::Load(*content->alternate_elf) : absl::NotFoundError("not found");
+    if (shared.ok()) {
+      content->alternate = *std::move(shared);
+      content->file.set_alternate(&*content->alternate);
+    } else {
+      content->notes.push_back(
+          "the debug info that dwz moved to another file (.gnu_debugaltlink) is not there: "
+          "names of functions may be missing");
+    }
+  }
   DwarfWork work(WorkFor(content->file));
   content->index = DwarfUnitIndex::Build(content->file, &work);
   return DebugLines(std::move(content));
 }
 
-SourceFrames DebugLines::Find(std::span<const uint64_t> addresses, const Query& query) const {
-  Asked asked = ByUnit(content_->index, addresses);
-  const unsigned threads = std::max(1u, query.threads);
-  std::deque<UnitWorker> workers;
-  for (unsigned i = 0; i < threads; ++i) workers.emplace_back(content_->file, WorkFor(content_->file));
-  ParallelFor(asked.batches.size(), threads, [&](size_t i, unsigned worker) {
-    UnitBatch& batch = asked.batches[i];
-    const auto wanted =
-        std::span(std::as_const(asked.addresses)).subspan(batch.begin, batch.end - batch.begin);
-    workers[worker].Answer(wanted, query.inlined, &batch);
-  });
+namespace {
 
+// What the workers could not do.
+void AddNotes(const std::deque<UnitWorker>& workers, std::vector<std::string>* notes) {
+  size_t missing = 0;
+  std::string first;
+  bool spent = false;
+  for (const UnitWorker& worker : workers) {
+    missing += worker.missing_split_units();
+    if (first.empty()) first = worker.first_missing();
+    spent = spent || worker.spent();
+  }
+  if (missing != 0) {
+    notes->push_back(StrCat("split debug info is missing, of ", missing, missing == 1 ? " unit" : " units",
+                            " (", first, "): calls inlined there are not known"));
+  }
+  if (spent) notes->push_back("the debug info asks for more work than its size accounts for; given up");
+}
+
+// The units' answers in the order of the question.
+void Assemble(const Asked& asked, size_t count, SourceFrames* found) {
   struct Answer {
     const UnitBatch* batch = nullptr;
     std::span<const SourceFrame> frames;
   };
-  std::vector<Answer> answers(addresses.size());
+  std::vector<Answer> answers(count);
   for (const UnitBatch& batch : asked.batches) {
     size_t first = 0;
     for (size_t i = 0; i < batch.frame_counts.size(); ++i) {
@@ -241,16 +301,32 @@ SourceFrames DebugLines::Find(std::span<const uint64_t> addresses, const Query& 
       first += batch.frame_counts[i];
     }
   }
-  SourceFrames found;
-  Assembly assembly(&found);
+  Assembly assembly(found);
   for (const Answer& answer : answers) {
-    found.first.push_back(static_cast<uint32_t>(found.frames.size()));
+    found->first.push_back(static_cast<uint32_t>(found->frames.size()));
     if (answer.batch != nullptr) assembly.Add(*answer.batch, answer.frames);
   }
-  found.first.push_back(static_cast<uint32_t>(found.frames.size()));
-  const bool spent =
-      std::any_of(workers.begin(), workers.end(), [](const UnitWorker& w) { return w.spent(); });
-  if (spent) found.notes.push_back("the debug info asks for more work than its size accounts for; given up");
+  found->first.push_back(static_cast<uint32_t>(found->frames.size()));
+}
+
+}  // namespace
+
+SourceFrames DebugLines::Find(std::span<const uint64_t> addresses, const Query& query) const {
+  Asked asked = ByUnit(content_->index, addresses);
+  const unsigned threads = std::max(1u, query.threads);
+  std::deque<UnitWorker> workers;
+  for (unsigned i = 0; i < threads; ++i)
+    workers.emplace_back(content_->file, content_->split, WorkFor(content_->file));
+  ParallelFor(asked.batches.size(), threads, [&](size_t i, unsigned worker) {
+    UnitBatch& batch = asked.batches[i];
+    const auto wanted =
+        std::span(std::as_const(asked.addresses)).subspan(batch.begin, batch.end - batch.begin);
+    workers[worker].Answer(wanted, query.inlined, &batch);
+  });
+  SourceFrames found;
+  found.notes = content_->notes;
+  Assemble(asked, addresses.size(), &found);
+  AddNotes(workers, &found.notes);
   return found;
 }
 

@@ -24,6 +24,13 @@ absl::StatusOr<DwarfFile> DwarfFile::Load(const ElfImage& elf, DwarfSections::Ki
   return file;
 }
 
+DwarfFile DwarfFile::Over(DwarfSections sections) {
+  DwarfFile file;
+  file.sections_ = std::move(sections);
+  file.FindUnits();
+  return file;
+}
+
 void DwarfFile::FindUnits() {
   DwarfCursor at = Info(0);
   while (at.ok() && !at.at_end()) {

@@ -44,6 +44,7 @@ class DwarfWork {
     return left_ != 0;
   }
   bool spent() const { return left_ == 0; }
+  void Allow(uint64_t bytes) { left_ += bytes; }
 
  private:
   uint64_t left_;
@@ -70,6 +71,7 @@ class DwarfFile {
  public:
   static absl::StatusOr<DwarfFile> Load(const ElfImage& elf,
                                         DwarfSections::Kind kind = DwarfSections::Kind::kMain);
+  static DwarfFile Over(DwarfSections sections);
 
   const DwarfSections& sections() const { return sections_; }
   const std::vector<DwarfUnit>& units() const { return units_; }  // by offset
@@ -97,6 +99,8 @@ class DwarfAbbrevCache {
  public:
   explicit DwarfAbbrevCache(DwarfWork* work) : work_(*work) {}
   std::shared_ptr<const DwarfAbbrevs> Get(const DwarfFile& file, const DwarfUnit& unit);
+  // To be called before a file goes: another one may come to lie at its place.
+  void Forget() { tables_.clear(); }
 
  private:
   DwarfWork& work_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/object/dwarf_names.h"
 
+#include <algorithm>
+
 namespace ksamp {
 namespace {
 
@@ -16,20 +18,14 @@ bool IsScope(uint16_t tag) {
          tag == kTagInterfaceType || tag == kTagModule || tag == kTagEnumerationType;
 }
 
-// Steps past the children of an entry where `offset` lies behind them; else to its first child. `at` is
-// behind the entry's code. False: it went to the first child.
-bool StepPast(const DwarfUnitReader& reader, const DwarfAbbrev& abbrev, uint64_t offset, DwarfCursor* at) {
-  if (abbrev.sibling_at != DwarfAbbrev::kVariable) {
-    DwarfCursor sibling = *at;
-    sibling.Skip(abbrev.sibling_at);
-    const auto target = reader.ReferenceOf(reader.Read(&sibling, abbrev.sibling));
-    if (target && target->offset <= offset && target->offset > at->position()) {
-      at->Seek(target->offset);
-      return true;
-    }
-  }
-  reader.SkipEntry(at, abbrev);
-  return !abbrev.has_children;
+// Behind the children of an entry, if it says where that is. `at` is behind the entry's code.
+std::optional<uint64_t> SiblingOf(const DwarfUnitReader& reader, const DwarfAbbrev& abbrev, DwarfCursor at) {
+  if (abbrev.sibling_at == DwarfAbbrev::kVariable) return std::nullopt;
+  const uint64_t from = at.position();
+  at.Skip(abbrev.sibling_at);
+  const auto target = reader.ReferenceOf(reader.Read(&at, abbrev.sibling));
+  if (!target || target->offset <= from || target->offset > reader.unit().end) return std::nullopt;
+  return target->offset;
 }
 
 std::string_view NameAt(const DwarfUnitReader& reader, const DwarfAbbrev& abbrev, DwarfCursor at) {
@@ -127,31 +123,57 @@ std::string DwarfNames::NameOf(const DwarfReference& named, std::string_view nam
   return Qualified(*reader, named.offset, name);
 }
 
-// From the unit's root down to the entry, by the siblings that lie behind it.
-std::string DwarfNames::Qualified(const DwarfUnitReader& reader, uint64_t offset, std::string_view name) {
-  std::string path;
-  std::vector<size_t> lengths = {0};  // of `path`, at each depth
-  DwarfCursor at = reader.file().Info(reader.unit().first_entry);
-  while (at.ok() && at.position() < offset && work_.Spend(8)) {
-    const uint64_t code = at.Uleb();
+std::vector<DwarfNames::Scope> DwarfNames::FindScopes(const DwarfUnitReader& reader) {
+  std::vector<Scope> scopes;
+  std::vector<std::optional<size_t>> open = {std::nullopt};  // at each depth, the scope that was opened there
+  std::optional<size_t> current;
+  const DwarfUnit& unit = reader.unit();
+  DwarfCursor at = reader.file().Info(unit.first_entry);
+  work_.Spend(unit.end - unit.first_entry);
+  while (at.ok() && at.position() < unit.end && !work_.spent()) {
+    const uint64_t begin = at.position(), code = at.Uleb();
     if (code == 0) {
-      if (lengths.size() > 1) lengths.pop_back();
-      path.resize(lengths.back());
+      if (open.back()) {
+        scopes[*open.back()].end = begin;
+        current = scopes[*open.back()].outer;
+      }
+      if (open.size() > 1) open.pop_back();
       continue;
     }
     const DwarfAbbrev* abbrev = reader.abbrevs().Find(code);
-    if (abbrev == nullptr) return std::string(name);
-    const DwarfCursor entry = at;
-    if (StepPast(reader, *abbrev, offset, &at)) continue;
-    if (IsScope(abbrev->tag)) {
-      const std::string_view scope = NameAt(reader, *abbrev, entry);
-      path.append(scope.empty() ? "(anonymous namespace)" : scope).append("::");
+    if (abbrev == nullptr) break;
+    const bool scope = IsScope(abbrev->tag) && abbrev->has_children;
+    if (scope) {
+      scopes.push_back({begin, unit.end, current, NameAt(reader, *abbrev, at)});
+      current = scopes.size() - 1;
+    } else if (abbrev->has_children && begin != unit.first_entry) {
+      if (const std::optional<uint64_t> sibling = SiblingOf(reader, *abbrev, at)) {
+        at.Seek(*sibling);
+        continue;
+      }
     }
-    constexpr size_t kMaxScopes = 256;
-    if (lengths.size() > kMaxScopes) return std::string(name);
-    lengths.push_back(path.size());
+    reader.SkipEntry(&at, *abbrev);
+    if (abbrev->has_children) open.push_back(scope ? current : std::nullopt);
   }
-  path += name;
+  return scopes;
+}
+
+std::string DwarfNames::Qualified(const DwarfUnitReader& reader, uint64_t offset, std::string_view name) {
+  const auto [it, added] = scopes_.try_emplace(&reader.unit());
+  if (added) it->second = FindScopes(reader);
+  const std::vector<Scope>& scopes = it->second;
+  const auto after = std::upper_bound(scopes.begin(), scopes.end(), offset,
+                                      [](uint64_t o, const Scope& scope) { return o < scope.begin; });
+  std::string path(name);
+  constexpr int kMaxScopes = 64;
+  std::optional<size_t> at;
+  if (after != scopes.begin()) at = static_cast<size_t>(after - scopes.begin()) - 1;
+  for (int i = 0; at && i < kMaxScopes; at = scopes[*at].outer) {
+    const Scope& scope = scopes[*at];
+    if (offset >= scope.end) continue;
+    path.insert(0, "::").insert(0, scope.name.empty() ? "(anonymous namespace)" : scope.name);
+    ++i;
+  }
   return path;
 }
 

@@ -10,7 +10,7 @@
 // inlined from or declared at (DW_AT_abstract_origin, DW_AT_specification), in another unit or in the file
 // dwz made.
 //
-// For one thread; each entry is read once.
+// For one thread. Scopes are found by one walk over a unit, when the first plain name asks for them.
 #ifndef KSAMP_LIB_OBJECT_DWARF_NAMES_H_
 #define KSAMP_LIB_OBJECT_DWARF_NAMES_H_
 
@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "lib/object/dwarf_file.h"
@@ -52,9 +53,18 @@ class DwarfNames {
   static Entry ReadEntry(const DwarfUnitReader& reader, uint64_t offset);
   std::string Qualified(const DwarfUnitReader& reader, uint64_t offset, std::string_view name);
 
+  // Namespaces and types of a unit, in the order they begin.
+  struct Scope {
+    uint64_t begin = 0, end = 0;
+    std::optional<size_t> outer;
+    std::string_view name;
+  };
+  std::vector<Scope> FindScopes(const DwarfUnitReader& reader);
+
   DwarfAbbrevCache& abbrevs_;
   DwarfWork& work_;
   std::unique_ptr<DwarfUnitReader> other_;  // of the unit a reference led to last
+  absl::flat_hash_map<const DwarfUnit*, std::vector<Scope>> scopes_;
 };
 
 }  // namespace ksamp

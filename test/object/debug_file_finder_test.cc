@@ -113,5 +113,40 @@ TEST_F(DebugFileFinderTest, DamagedMiniDebugInfoIsNone) {
   EXPECT_FALSE(ReadMiniDebugInfo(image));
 }
 
+class AlternateFileTest : public ::testing::Test {
+ protected:
+  static std::string WithLink(const std::string& name, const std::string& build_id) {
+    ElfBuilder elf;
+    elf.AddSection(".gnu_debugaltlink", SHT_PROGBITS, 0, 0, name + '\0' + build_id);
+    return elf.Build();
+  }
+  std::string Find(const std::string& content) {
+    const std::string path = tree_.Write("lib/prog.debug", content);
+    const auto elf = ElfImage::Open(path);
+    EXPECT_THAT(elf, IsOk());
+    const std::vector<std::string> directories = {tree_.Path("debug")};
+    return FindAlternateFile(*elf, path, directories).path;
+  }
+  const TempTree tree_;
+};
+
+TEST_F(AlternateFileTest, BesideTheFileElseByBuildId) {
+  tree_.Write("debug/.dwz/common", Debug("aaaa"));
+  EXPECT_EQ(Find(WithLink("../dwz/common", "aaaa")), tree_.Path("debug/.dwz/common"));
+  tree_.Write("debug/.build-id/61/616161.debug", Debug("aaaa"));
+  EXPECT_EQ(Find(WithLink("../dwz/common", "aaaa")), tree_.Path("debug/.build-id/61/616161.debug"));
+  tree_.Write("dwz/common", Debug("aaaa"));
+  EXPECT_EQ(Find(WithLink("../dwz/common", "aaaa")), tree_.Path("lib/../dwz/common"));
+  EXPECT_EQ(Find(WithLink(tree_.Path("dwz/common"), "aaaa")), tree_.Path("dwz/common"));
+}
+
+TEST_F(AlternateFileTest, AnotherBuildIsNotUsed) {
+  tree_.Write("dwz/common", Debug("bbbb"));
+  EXPECT_EQ(Find(WithLink("../dwz/common", "aaaa")), "");
+  EXPECT_EQ(Find(WithLink("", "aaaa")), "");
+  EXPECT_EQ(Find(WithLink("../dwz/common", "")), "");
+  EXPECT_EQ(Find(Debug("aaaa")), "") << "no link";
+}
+
 }  // namespace
 }  // namespace ksamp

@@ -29,7 +29,7 @@ class DwarfNamesTest : public ::testing::Test {
     dwarf_.abbrev.Abbrev(kSpecified, kTagSubprogram, false, {{kAtSpecification, kFormRef4}});
     dwarf_.abbrev.Abbrev(kOrigin, kTagInlinedSubroutine, false, {{kAtAbstractOrigin, kFormRef4}});
     dwarf_.abbrev.Abbrev(kFar, kTagInlinedSubroutine, false, {{kAtAbstractOrigin, kFormRefAddr}});
-    dwarf_.abbrev.Abbrev(kType, kTagStructureType, true, {{kAtSibling, kFormRef4}}).Uleb(0);
+    dwarf_.abbrev.Abbrev(kType, kTagSubprogram, true, {{kAtSibling, kFormRef4}}).Uleb(0);
   }
 
   uint64_t Here() const { return DwarfBuilder::HeaderSize(4) + entries_.size(); }
