@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // RecordingSignals: while it lives, Ctrl-C, SIGTERM and SIGHUP end the recording (or the counting) instead of
-// ksamp, so that what was gathered is complete. The second Ctrl-C is the ordinary one.
+// ksamp, so that what was gathered is complete. The second Ctrl-C is the ordinary one, unless it comes at
+// once: `timeout` sends its signal to the command and then to the group that the command is in, and a
+// terminal's Ctrl-C may be passed on by a parent that got it too. Such a pair is one wish.
 //
 //   RecordingSignals signals;
 //   recorder = Recorder::Open(...);      // a signal that comes by now ends the recording as it begins
@@ -13,13 +15,15 @@
 #define KSAMP_TOOLS_RECORDING_SIGNALS_H_
 
 #include <array>
+#include <chrono>
 #include <csignal>
 
 namespace ksamp {
 
 class RecordingSignals {
  public:
-  RecordingSignals();
+  // A signal that comes again within `pair` of the first of its number is taken for the same.
+  explicit RecordingSignals(std::chrono::nanoseconds pair = std::chrono::seconds(1));
   // A Recorder, Counters: whatever has an async-signal-safe RequestStop().
   template <typename T>
   void Attach(T* stoppable) {

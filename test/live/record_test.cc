@@ -140,6 +140,7 @@ TEST_F(LiveRecordTest, AFullDiskEndsItWith125AndPerfReadsTheFile) {
             0);
 }
 
+// `timeout` sends the signal to ksamp and, right behind it, to the group ksamp is in: two signals, one wish.
 TEST_F(LiveRecordTest, CtrlCAtAnyMomentLeavesAWholeFileOrNone) {
   KSAMP_REQUIRE(CanSampleSystemWide());
   const std::string line =

@@ -2,7 +2,9 @@
 #include "tools/recording_signals.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -40,13 +42,40 @@ TEST(RecordingSignalsTest, CtrlCAndKillEndTheRecording) {
     signals.Attach(&recorder);
     raise(SIGINT);
     EXPECT_EQ(recorder.stops, 1);
-    EXPECT_EQ(HandlerOf(SIGINT).sa_handler, SIG_DFL);  // The second one is the ordinary one.
     raise(SIGTERM);
     EXPECT_EQ(recorder.stops, 2);
     EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, SIG_IGN);
   }
   EXPECT_EQ(HandlerOf(SIGTERM).sa_handler, SIG_DFL);
   EXPECT_EQ(HandlerOf(SIGPIPE).sa_handler, pipe_before);
+}
+
+// As `timeout` sends it: to the process, then to its group.
+TEST(RecordingSignalsTest, ASignalTwiceAtOnceIsOneWish) {
+  CountingRecorder recorder;
+  RecordingSignals signals(std::chrono::hours(1));
+  signals.Attach(&recorder);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    raise(number);
+    raise(number);
+  }
+  EXPECT_EQ(recorder.stops, 6);
+}
+
+TEST(RecordingSignalsTest, LaterTheSecondIsTheOrdinaryOne) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EXIT(
+        {
+          CountingRecorder recorder;
+          RecordingSignals signals(std::chrono::nanoseconds(0));
+          signals.Attach(&recorder);
+          raise(number);
+          if (recorder.stops != 1) _exit(1);
+          raise(number);
+          _exit(2);
+        },
+        ::testing::KilledBySignal(number), "");
+  }
 }
 
 TEST(RecordingSignalsTest, ASignalBeforeTheRecorderEndsItAsItBegins) {
