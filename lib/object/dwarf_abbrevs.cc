@@ -2,6 +2,7 @@
 #include "lib/object/dwarf_abbrevs.h"
 
 #include <algorithm>
+#include <array>
 
 #include "lib/object/dwarf_constants.h"
 
@@ -89,8 +90,41 @@ void SkipForm(DwarfCursor* at, uint16_t form, const DwarfEncoding& encoding) {
   }
 }
 
-DwarfAbbrevs DwarfAbbrevs::Parse(DwarfCursor at, const DwarfEncoding& encoding, uint64_t last_code) {
+namespace {
+
+constexpr size_t kTabledForms = 0x30;  // all but GNU's
+
+// Sizes by form, worked out once per table.
+std::array<uint16_t, kTabledForms> FormSizes(const DwarfEncoding& encoding) {
+  std::array<uint16_t, kTabledForms> sizes;
+  for (uint16_t form = 0; form < kTabledForms; ++form) sizes[form] = FixedSizeOf(form, encoding);
+  return sizes;
+}
+
+}  // namespace
+
+void DwarfAbbrevs::ReadAttributes(DwarfCursor* at, std::span<const uint16_t> sizes, DwarfAbbrev* abbrev) {
+  abbrev->first_attribute = static_cast<uint32_t>(attributes_.size());
+  while (at->ok()) {
+    DwarfAttributeSpec spec;
+    spec.name = static_cast<uint16_t>(at->Uleb());
+    spec.form = static_cast<uint16_t>(at->Uleb());
+    if (spec.form == kFormImplicitConst) spec.constant = at->Sleb();
+    if (spec.name == 0 && spec.form == 0) break;
+    const bool gnu_reference = spec.form == kFormGnuRefAlt || spec.form == kFormGnuStrpAlt;
+    spec.size = spec.form < sizes.size() ? sizes[spec.form]
+                : gnu_reference          ? sizes[kFormSecOffset]
+                                         : DwarfAbbrev::kVariable;
+    if (spec.name == kAtStaticLink) has_nested_functions_ = true;
+    attributes_.push_back(spec);
+  }
+  abbrev->attribute_count = static_cast<uint32_t>(attributes_.size()) - abbrev->first_attribute;
+  Measure(abbrev);
+}
+
+DwarfAbbrevs DwarfAbbrevs::Parse(DwarfCursor at, const DwarfEncoding& encoding) {
   DwarfAbbrevs table;
+  const std::array<uint16_t, kTabledForms> sizes = FormSizes(encoding);
   const uint64_t begin = at.position();
   while (at.ok()) {
     DwarfAbbrev abbrev;
@@ -98,26 +132,39 @@ DwarfAbbrevs DwarfAbbrevs::Parse(DwarfCursor at, const DwarfEncoding& encoding, 
     if (abbrev.code == 0) break;
     abbrev.tag = static_cast<uint16_t>(at.Uleb());
     abbrev.has_children = at.U8() != 0;
-    abbrev.first_attribute = static_cast<uint32_t>(table.attributes_.size());
-    while (at.ok()) {
-      DwarfAttributeSpec spec;
-      spec.name = static_cast<uint16_t>(at.Uleb());
-      spec.form = static_cast<uint16_t>(at.Uleb());
-      if (spec.form == kFormImplicitConst) spec.constant = at.Sleb();
-      if (spec.name == 0 && spec.form == 0) break;
-      spec.size = FixedSizeOf(spec.form, encoding);
-      table.attributes_.push_back(spec);
-    }
+    table.ReadAttributes(&at, sizes, &abbrev);
     if (!at.ok()) break;
-    abbrev.attribute_count = static_cast<uint32_t>(table.attributes_.size()) - abbrev.first_attribute;
-    table.Measure(&abbrev);
     table.abbrevs_.push_back(abbrev);
     table.sequential_ = table.sequential_ && abbrev.code == table.abbrevs_.size();
-    if (abbrev.code == last_code) break;
   }
   if (!table.sequential_) {
     std::stable_sort(table.abbrevs_.begin(), table.abbrevs_.end(),
                      [](const DwarfAbbrev& a, const DwarfAbbrev& b) { return a.code < b.code; });
+  }
+  table.bytes_read_ = at.position() - begin;
+  return table;
+}
+
+DwarfAbbrevs DwarfAbbrevs::ParseOnly(uint64_t code, DwarfCursor at, const DwarfEncoding& encoding) {
+  DwarfAbbrevs table;
+  table.sequential_ = false;
+  const uint64_t begin = at.position();
+  while (at.ok()) {
+    DwarfAbbrev abbrev;
+    abbrev.code = at.Uleb();
+    if (abbrev.code == 0) break;
+    abbrev.tag = static_cast<uint16_t>(at.Uleb());
+    abbrev.has_children = at.U8() != 0;
+    if (abbrev.code == code) {
+      table.ReadAttributes(&at, FormSizes(encoding), &abbrev);
+      if (at.ok()) table.abbrevs_.push_back(abbrev);
+      break;
+    }
+    while (at.ok()) {
+      const uint64_t name = at.Uleb(), form = at.Uleb();
+      if (form == kFormImplicitConst) at.SkipLeb();
+      if (name == 0 && form == 0) break;
+    }
   }
   table.bytes_read_ = at.position() - begin;
   return table;

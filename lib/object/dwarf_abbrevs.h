@@ -49,9 +49,11 @@ struct DwarfAbbrev {
 
 class DwarfAbbrevs {
  public:
-  // Reads up to the table's end or its first damage; entries with codes beyond that are not found. With a
-  // `last_code` it stops behind that one: root entries come first, and there only they are wanted.
-  static DwarfAbbrevs Parse(DwarfCursor at, const DwarfEncoding& encoding, uint64_t last_code = 0);
+  // Reads up to the table's end or its first damage; entries with codes beyond that are not found.
+  static DwarfAbbrevs Parse(DwarfCursor at, const DwarfEncoding& encoding);
+  // Only the abbreviation of that code, steps over those before it: for the root entry of a unit, whose
+  // abbreviation may stand anywhere in the table.
+  static DwarfAbbrevs ParseOnly(uint64_t code, DwarfCursor at, const DwarfEncoding& encoding);
 
   const DwarfAbbrev* Find(uint64_t code) const {
     // Compilers number them 1, 2, 3 …
@@ -62,15 +64,18 @@ class DwarfAbbrevs {
     return std::span(attributes_).subspan(abbrev.first_attribute, abbrev.attribute_count);
   }
   uint64_t bytes_read() const { return bytes_read_; }
+  // Some function reaches the variables of one around it, so functions are nested.
+  bool has_nested_functions() const { return has_nested_functions_; }
 
  private:
   const DwarfAbbrev* FindSorted(uint64_t code) const;
+  void ReadAttributes(DwarfCursor* at, std::span<const uint16_t> sizes, DwarfAbbrev* abbrev);
   void Measure(DwarfAbbrev* abbrev) const;
 
   std::vector<DwarfAbbrev> abbrevs_;
   std::vector<DwarfAttributeSpec> attributes_;
   uint64_t bytes_read_ = 0;
-  bool sequential_ = true;
+  bool sequential_ = true, has_nested_functions_ = false;
 };
 
 // Bytes of a form that is always as long; DwarfAbbrev::kVariable: it says so itself.

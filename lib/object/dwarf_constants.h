@@ -38,6 +38,7 @@ enum DwarfAttribute : uint16_t {
   kAtDeclFile = 0x3a,
   kAtDeclLine = 0x3b,
   kAtSpecification = 0x47,
+  kAtStaticLink = 0x48,
   kAtRanges = 0x55,
   kAtCallFile = 0x58,
   kAtCallLine = 0x59,
@@ -141,7 +142,11 @@ enum DwarfLanguage : uint16_t {
   kLanguageC89 = 0x01,
   kLanguageC = 0x02,
   kLanguageC99 = 0x0c,
+  kLanguageCxx = 0x04,
+  kLanguageCxx11 = 0x1a,
+  kLanguageRust = 0x1c,
   kLanguageC11 = 0x1d,
+  kLanguageCxx14 = 0x21,
   kLanguageMipsAssembler = 0x8001,
 };
 

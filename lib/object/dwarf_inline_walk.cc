@@ -197,6 +197,25 @@ class Walk {
   std::vector<Open> open_;
 };
 
+// In these languages a function may stand in another one only where it says so (GNU C's reach out by a static
+// link), and code never stands in types. Of others everything is expected.
+bool MayNestFunctions(const DwarfUnitReader& reader) {
+  switch (reader.root().language) {
+    case kLanguageC:
+    case kLanguageC89:
+    case kLanguageC99:
+    case kLanguageC11:
+    case kLanguageCxx:
+    case kLanguageCxx11:
+    case kLanguageCxx14:
+    case kLanguageRust:
+    case kLanguageMipsAssembler:
+      return reader.abbrevs().has_nested_functions();
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 InlinedCalls FindInlinedCalls(const DwarfUnitReader& reader, std::span<const uint64_t> addresses,
@@ -204,6 +223,7 @@ InlinedCalls FindInlinedCalls(const DwarfUnitReader& reader, std::span<const uin
   InlinedCalls found;
   found.innermost.assign(addresses.size(), InlinedCalls::kNone);
   Walk(reader, addresses, work, false, &found).Run();
+  if (!MayNestFunctions(reader)) return found;
   std::vector<uint64_t> left;
   std::vector<size_t> left_index;
   for (size_t i = 0; i < addresses.size(); ++i) {

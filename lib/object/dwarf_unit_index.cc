@@ -13,12 +13,12 @@ bool MayHoldCode(const DwarfUnit& unit) {
   return unit.type == kUnitCompile || unit.type == kUnitSkeleton;
 }
 
-// Only the abbreviation of the unit's root, which is the first as a rule.
+// Only the abbreviation of the unit's root.
 std::shared_ptr<const DwarfAbbrevs> RootAbbrev(const DwarfFile& file, const DwarfUnit& unit,
                                                DwarfWork* work) {
   const uint64_t code = file.Info(unit.first_entry).Uleb();
   DwarfAbbrevs abbrevs =
-      DwarfAbbrevs::Parse(file.Read(file.sections().abbrev, unit.abbrevs), unit.encoding, code);
+      DwarfAbbrevs::ParseOnly(code, file.Read(file.sections().abbrev, unit.abbrevs), unit.encoding);
   work->Spend(abbrevs.bytes_read());
   return std::make_shared<const DwarfAbbrevs>(std::move(abbrevs));
 }

@@ -14,8 +14,8 @@ using ::ksamp::testing::DwarfBytes;
 
 constexpr DwarfEncoding kV5 = {.version = 5, .address_size = 8, .offset_size = 4};
 
-DwarfAbbrevs Parse(const DwarfBytes& bytes, uint64_t last_code = 0) {
-  return DwarfAbbrevs::Parse(DwarfCursor(AsBytes(bytes.bytes()), 0, false), kV5, last_code);
+DwarfAbbrevs Parse(const DwarfBytes& bytes) {
+  return DwarfAbbrevs::Parse(DwarfCursor(AsBytes(bytes.bytes()), 0, false), kV5);
 }
 
 TEST(DwarfAbbrevsTest, KnowsSizesAndSiblings) {
@@ -52,13 +52,27 @@ TEST(DwarfAbbrevsTest, CodesInAnyOrder) {
   EXPECT_EQ(abbrevs.Find(1), nullptr);
 }
 
-TEST(DwarfAbbrevsTest, StopsBehindTheLastCodeAskedFor) {
+TEST(DwarfAbbrevsTest, OneOfThemAlone) {
   DwarfBytes bytes;
-  bytes.Abbrev(1, kTagCompileUnit, true, {}).Abbrev(2, kTagNamespace, true, {}).Uleb(0);
-  const DwarfAbbrevs abbrevs = Parse(bytes, 1);
-  EXPECT_NE(abbrevs.Find(1), nullptr);
-  EXPECT_EQ(abbrevs.Find(2), nullptr);
+  bytes.Abbrev(1, kTagNamespace, true, {}).Uleb(2).Uleb(kTagNamespace).U8(0);
+  bytes.Uleb(kAtName).Uleb(kFormImplicitConst).Sleb(-300).Uleb(0).Uleb(0);
+  bytes.Abbrev(3, kTagCompileUnit, true, {{kAtName, kFormData4}}).Abbrev(4, kTagModule, true, {}).Uleb(0);
+  const DwarfCursor at(AsBytes(bytes.bytes()), 0, false);
+  const DwarfAbbrevs abbrevs = DwarfAbbrevs::ParseOnly(3, at, kV5);
+  ASSERT_NE(abbrevs.Find(3), nullptr);
+  EXPECT_EQ(abbrevs.Find(3)->tag, kTagCompileUnit);
+  EXPECT_EQ(abbrevs.Find(3)->size, 4);
+  EXPECT_EQ(abbrevs.Find(1), nullptr);
+  EXPECT_EQ(abbrevs.Find(4), nullptr);
   EXPECT_LT(abbrevs.bytes_read(), bytes.size());
+  EXPECT_EQ(DwarfAbbrevs::ParseOnly(9, at, kV5).Find(9), nullptr);
+}
+
+TEST(DwarfAbbrevsTest, StaticLinksTellOfNestedFunctions) {
+  EXPECT_FALSE(Parse(DwarfBytes().Abbrev(1, kTagSubprogram, true, {{kAtName, kFormStrp}}).Uleb(0))
+                   .has_nested_functions());
+  EXPECT_TRUE(Parse(DwarfBytes().Abbrev(1, kTagSubprogram, true, {{kAtStaticLink, kFormExprloc}}).Uleb(0))
+                  .has_nested_functions());
 }
 
 TEST(DwarfAbbrevsTest, KeepsWhatStandsBeforeADamage) {
