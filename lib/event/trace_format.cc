@@ -64,7 +64,7 @@ void AppendNumber(char conversion, const std::string& flags, unsigned bits, uint
 
 void AppendText(const std::string& flags, const std::string& value, std::string& out) {
   const std::string format = StrCat("%", flags, "s");
-  const std::string until_nul(value.c_str());
+  const std::string until_nul = value.substr(0, value.find('\0'));
   if (flags.empty()) {
     out += until_nul;
     return;
