@@ -102,11 +102,6 @@ absl::Status DumpCommand::Write(World& world, const std::function<absl::Status(s
 // `shown`: whether any sample was selected.
 absl::Status DumpCommand::DumpSamples(World& world, const Recording& recording,
                                       const ProfileOptions& selection, bool& shown) const {
-  KSAMP_ASSIGN_OR_RETURN(SampleStream stream, SampleStream::Create(recording, selection));
-  uint64_t selected = 0;
-  for (const Conservation& event : stream.conservation()) selected += event.counted;
-  shown = selected != 0;
-  if (!shown) return absl::OkStatus();
   SymbolizerOptions options = SymbolizerOptionsFor(recording);
   options.image_paths = SplitCommas(flags_.image_paths);
   options.root = flags_.root;
@@ -116,6 +111,15 @@ absl::Status DumpCommand::DumpSamples(World& world, const Recording& recording,
   options.live_machine = world.live_machine;
   options.proc_root = world.proc_root;
   options.sys_root = world.sys_root;
+  std::vector<std::string> notes;
+  ProfileOptions with_dumps = selection;
+  options.jit_dumps = with_dumps.jit_dumps = FindJitDumps(recording, options, &notes);
+  for (const std::string& note : notes) Say(world, note);
+  KSAMP_ASSIGN_OR_RETURN(SampleStream stream, SampleStream::Create(recording, with_dumps));
+  uint64_t selected = 0;
+  for (const Conservation& event : stream.conservation()) selected += event.counted;
+  shown = selected != 0;
+  if (!shown) return absl::OkStatus();
   stream.Symbolize(*Symbolizer::Create(std::move(options)));
   DumpOptions dump;
   if (flags_.demangle != "none") {

@@ -407,7 +407,6 @@ void ReportCommand::AddOptions(CLI::App& app) {
 
 absl::StatusOr<Profile> ReportCommand::MakeProfile(World& world, const Recording& recording,
                                                    Request& request) const {
-  KSAMP_ASSIGN_OR_RETURN(Profile profile, BuildProfile(recording, request.profile));
   SymbolizerOptions options = SymbolizerOptionsFor(recording);
   options.image_paths = request.search_directories;
   options.root = flags_.root;
@@ -418,6 +417,10 @@ absl::StatusOr<Profile> ReportCommand::MakeProfile(World& world, const Recording
   options.live_machine = world.live_machine;
   options.proc_root = world.proc_root;
   options.sys_root = world.sys_root;
+  std::vector<std::string> notes;
+  options.jit_dumps = request.profile.jit_dumps = FindJitDumps(recording, options, &notes);
+  KSAMP_ASSIGN_OR_RETURN(Profile profile, BuildProfile(recording, request.profile));
+  profile.facts.notes.insert(profile.facts.notes.end(), notes.begin(), notes.end());
   Symbolize(profile, *Symbolizer::Create(std::move(options)), request.profile);
   if (flags_.inlined) AttributeToInlined(profile);
   if (!request.directories.empty()) {

@@ -20,6 +20,7 @@ enum class ImageKind : uint8_t {
   kModule,     // a kernel module: the path of its .ko, or "[name]"
   kVdso,       // [vdso]
   kAnonymous,  // executable memory without a file: //anon, [heap], [stack], memfd, SYSV…
+  kJitDump,    // generated code that a jit-PID.dump describes; addressed by the code's place in that file
   kBpf,        // BPF programs and the kernel's out-of-line trampolines (KSYMBOL records)
   kUnknown,    // no mapping covers the address
 };

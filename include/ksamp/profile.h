@@ -181,6 +181,7 @@ struct ProfileOptions {
   bool count_idle = false;                                // --idle
   bool stacks = false;                                    // fill Profile::stacks
   unsigned threads = 0;                                   // 0: one per CPU
+  std::vector<JitDumpText> jit_dumps = {};                // empty: those in the recording
 };
 
 // InvalidArgument: an event name that the recording lacks, a time range on a recording without times.
@@ -189,6 +190,13 @@ KSAMP_EXPORT absl::StatusOr<Profile> BuildProfile(const Recording& recording, co
 
 // What a symbolizer needs to know of the recording: kernel tables, release, build-ids, KASLR.
 KSAMP_EXPORT SymbolizerOptions SymbolizerOptionsFor(const Recording& recording);
+
+// The jitdumps of the recorded processes: the recording's copies, and of the others those that are still
+// there (`options`: as ReadJitDump has it). For ProfileOptions and SymbolizerOptions alike: functions are
+// told apart by time when counting, and named when symbolizing. `notes`: which could not be read, and why.
+KSAMP_EXPORT std::vector<JitDumpText> FindJitDumps(const Recording& recording,
+                                                   const SymbolizerOptions& options,
+                                                   std::vector<std::string>* notes);
 
 // Resolves every location (images in parallel), then takes idle samples out (design D6; decision 20) unless
 // counted.

@@ -15,7 +15,8 @@
 // its debug file (ksamp/source_lines.h).
 //
 // What an address is depends on the image: a file offset for files and the vdso; the runtime address for the
-// kernel, modules, BPF and anonymous memory (those symbols come at runtime addresses).
+// kernel, modules, BPF and anonymous memory (those symbols come at runtime addresses); the place in the dump
+// for generated code with a jitdump.
 //
 // Resolve may be called from several threads at once for different images.
 #ifndef KSAMP_SYMBOLIZER_H_
@@ -30,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "ksamp/address.h"
 #include "ksamp/export.h"
 #include "ksamp/image.h"
@@ -100,6 +102,24 @@ enum class SourceDetail : uint8_t {
   kInlined,  // and the calls inlined there
 };
 
+// The functions of a process's jit-PID.dump, with their times; the code itself is left out.
+struct JitDumpText {
+  uint32_t pid = 0;       // of the recording
+  std::string path;       // as the process called it
+  std::string functions;  // a line each
+};
+
+// When each of them got its memory, and the place of its code in the dump, which no other function has.
+struct GeneratedFunction {
+  uint64_t time = 0, start = 0, size = 0, place = 0;
+};
+struct GeneratedFunctions {
+  uint64_t opened = 0;   // when the dump was opened, and mapped
+  bool has_time = true;  // times are CLOCK_MONOTONIC; else only their order counts
+  std::vector<GeneratedFunction> functions;
+};
+KSAMP_EXPORT absl::StatusOr<GeneratedFunctions> FunctionsOf(const JitDumpText& dump);
+
 struct SymbolizerOptions {
   std::vector<std::string>
       image_paths;   // -p: searched recursively for missing images and for modules, by basename
@@ -109,7 +129,8 @@ struct SymbolizerOptions {
   KernelTables kernel;
   SourceDetail source = SourceDetail::kNone;
   std::map<uint32_t, std::string> perf_maps;  // by pid: texts of the recording's perf-PID.map files
-  bool live_machine = true;                   // may look at this machine's /proc, /sys and /lib/modules
+  std::vector<JitDumpText> jit_dumps;
+  bool live_machine = true;  // may look at this machine's /proc, /sys and /lib/modules
   std::string proc_root = "/proc", sys_root = "/sys", modules_root = "/lib/modules";
   unsigned threads = 0;  // 0: one per CPU
 };
@@ -121,6 +142,10 @@ class KSAMP_EXPORT Symbolizer {
   // Requires: `addresses` ascending and unique.
   virtual ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) = 0;
 };
+
+// The jitdump a process wrote, from its file system while it runs, from ours where it has ended. `mapped`: as
+// the process mapped it. NotFound: not there, or not of this machine; else why it is not believed.
+KSAMP_EXPORT absl::StatusOr<JitDumpText> ReadJitDump(const Image& mapped, const SymbolizerOptions& options);
 
 // kNone: as it is. kNormal: demangled. kSmart: demangled, then template arguments and std:: spelled short, as
 // opreport.

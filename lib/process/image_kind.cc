@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/base/file_io.h"
+
 namespace ksamp {
 namespace {
 
@@ -46,6 +48,13 @@ ImageName ClassifyKernelPath(std::string_view path) {
   // x86's entry trampolines: kernel text mapped a second time.
   if (path.starts_with("__entry_") || path.empty()) return {.kind = ImageKind::kKernel, .path = "vmlinux"};
   return {.kind = ImageKind::kModule, .path = path};
+}
+
+bool IsJitDumpPath(std::string_view path) {
+  std::string_view name = Basename(path);
+  if (!path.starts_with('/') || !name.starts_with("jit-") || !name.ends_with(".dump")) return false;
+  name = name.substr(4, name.size() - 9);
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace ksamp

@@ -25,6 +25,9 @@ ImageName ClassifyUserPath(std::string_view path);
 // A mapping of kernel space (pid -1): the kernel, its trampolines, or a module.
 ImageName ClassifyKernelPath(std::string_view path);
 
+// "/root/.debug/jit/x/jit-77.dump": the name by which a mapping shows that a process writes a jitdump.
+bool IsJitDumpPath(std::string_view path);
+
 }  // namespace ksamp
 
 #endif  // KSAMP_LIB_PROCESS_IMAGE_KIND_H_

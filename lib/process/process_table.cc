@@ -21,7 +21,7 @@ constexpr uint32_t kNoName = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kNoMapping = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kKernelPid = std::numeric_limits<uint32_t>::max();
 
-enum class ChangeKind : uint8_t { kMap, kKernelMap, kKernelUnmap, kFork, kComm, kExec };
+enum class ChangeKind : uint8_t { kMap, kGenerated, kKernelMap, kKernelUnmap, kFork, kComm, kExec };
 
 // A side record reduced to numbers.
 struct Change {
@@ -31,7 +31,7 @@ struct Change {
   bool synthesised = false;  // kFork
   uint32_t pid = 0, tid = 0;
   uint32_t parent = 0, parent_thread = 0;  // kFork
-  uint32_t subject = 0;                    // kMap, kKernelMap: image; kComm, kExec: name
+  uint32_t subject = 0;                    // kMap, kGenerated, kKernelMap: image; kComm, kExec: name
   uint64_t start = 0, end = 0, file_offset = 0;
 };
 
@@ -81,6 +81,8 @@ struct ProcessTable::State {
   MappingTree tree;
   std::vector<Epoch> epochs;
   AddressSpace kernel;
+  // By epoch: what was generated into it, above what is mapped. Few processes have it.
+  absl::flat_hash_map<uint32_t, AddressSpace> generated;
   absl::flat_hash_map<uint32_t, std::vector<Since>> processes;  // pid -> epochs
   absl::flat_hash_map<uint32_t, std::vector<Since>> comms;      // tid -> names
   absl::flat_hash_map<uint32_t, uint32_t> process_of_thread;
@@ -106,6 +108,7 @@ struct ProcessTable::State {
   void Apply(const Change& change);
   void ApplyFork(const Change& change);
   void ApplyMap(const Change& change);
+  void ApplyGenerated(const Change& change);
   void SetComm(uint32_t tid, uint64_t time, uint32_t name);
   uint32_t StartEpoch(uint32_t pid, uint64_t time);
   uint32_t CurrentEpoch(uint32_t pid, uint64_t time);
@@ -113,6 +116,7 @@ struct ProcessTable::State {
   uint32_t AddMapping(const Change& change);
   void NameApplications();
   FoundMapping FindIn(const AddressSpace& space, ProcessAddress ip, uint64_t time) const;
+  bool HasGenerated(const AddressSpace& code, ProcessAddress start, ProcessAddress end, uint64_t time) const;
 };
 
 // ---- from records to changes ----
@@ -147,7 +151,7 @@ void ProcessTable::State::AddKernelMap(uint64_t time, const MmapRecord& map, uin
 }
 
 uint32_t ProcessTable::State::InternImage(const ImageName& name, const MmapRecord& map, uint64_t end) {
-  const bool anonymous = name.kind == ImageKind::kAnonymous;
+  const bool anonymous = name.kind == ImageKind::kAnonymous || name.kind == ImageKind::kJitDump;
   const std::string_view build_id(reinterpret_cast<const char*>(map.build_id.bytes.data()),
                                   map.build_id.bytes.size());
   const uint32_t none = build_ids.Intern("");
@@ -222,8 +226,16 @@ void ProcessTable::State::ApplyFork(const Change& change) {
   }
   const auto parent = processes.find(change.parent);
   const uint32_t from = parent == processes.end() ? kNoMapping : parent->second.back().value;
-  Epoch& child = epochs[StartEpoch(change.pid, change.time)];
+  const uint32_t number = StartEpoch(change.pid, change.time);
+  Epoch& child = epochs[number];
   if (from == kNoMapping) return;
+  if (const auto code = generated.find(from); code != generated.end()) {
+    AddressSpace inherited;
+    inherited.versions.front().value = code->second.last_root();
+    inherited.owner = tree.NewOwner();
+    code->second.owner = tree.NewOwner();
+    generated.emplace(number, std::move(inherited));
+  }
   Epoch& forked = epochs[from];
   child.space.versions.front().value = forked.space.last_root();
   child.app = forked.app;
@@ -264,12 +276,25 @@ void ProcessTable::State::ApplyMap(const Change& change) {
     }
   }
   Assign(epoch.space, change.time, {change.start, change.end, AddMapping(change)});
+  const auto code = generated.find(static_cast<uint32_t>(&epoch - epochs.data()));
+  if (code == generated.end() || images[change.subject].kind != ImageKind::kFile) return;
+  if (tree.Overlaps(code->second.last_root(), change.start, change.end))
+    Assign(code->second, change.time, {change.start, change.end, kNoMapping});
+}
+
+void ProcessTable::State::ApplyGenerated(const Change& change) {
+  const uint32_t epoch = CurrentEpoch(change.pid, change.time);
+  const auto [code, is_first] = generated.try_emplace(epoch);
+  if (is_first) code->second.owner = tree.NewOwner();
+  Assign(code->second, change.time, {change.start, change.end, AddMapping(change)});
 }
 
 void ProcessTable::State::Apply(const Change& change) {
   switch (change.kind) {
     case ChangeKind::kMap:
       return ApplyMap(change);
+    case ChangeKind::kGenerated:
+      return ApplyGenerated(change);
     case ChangeKind::kKernelMap:
       return Assign(kernel, change.time, {change.start, change.end, AddMapping(change)});
     case ChangeKind::kKernelUnmap:
@@ -320,6 +345,15 @@ FoundMapping ProcessTable::State::FindIn(const AddressSpace& space, ProcessAddre
   return found;
 }
 
+// Anything FindIn could find between the two: in the version of that time, the next or the last.
+bool ProcessTable::State::HasGenerated(const AddressSpace& code, ProcessAddress start, ProcessAddress end,
+                                       uint64_t time) const {
+  const size_t at = IndexAt(code.versions, time), next = std::min(at + 1, code.versions.size() - 1);
+  for (const uint32_t root : {code.versions[at].value, code.versions[next].value, code.last_root()})
+    if (tree.Overlaps(root, start.value, end.value)) return true;
+  return false;
+}
+
 std::optional<ProcessState> ProcessTable::StateAt(uint32_t pid, uint64_t time) const {
   const auto it = state_->processes.find(pid);
   if (it == state_->processes.end()) return std::nullopt;
@@ -330,7 +364,20 @@ std::optional<ProcessState> ProcessTable::StateAt(uint32_t pid, uint64_t time) c
 }
 
 FoundMapping ProcessTable::Find(uint32_t epoch, ProcessAddress ip, uint64_t time) const {
-  return state_->FindIn(state_->epochs[epoch].space, ip, time);
+  const FoundMapping mapped = state_->FindIn(state_->epochs[epoch].space, ip, time);
+  if (state_->generated.empty()) return mapped;
+  const auto code = state_->generated.find(epoch);
+  if (code == state_->generated.end()) return mapped;
+  FoundMapping found = state_->FindIn(code->second, ip, time);
+  if (found.mapping == nullptr) {
+    found.mapping = mapped.mapping;
+    const bool amid_code = state_->HasGenerated(code->second, mapped.start, mapped.end, time);
+    found.start = amid_code ? ip : mapped.start;
+    found.end = amid_code ? ip + 1 : mapped.end;
+  }
+  found.from = std::max(found.from, mapped.from);
+  found.until = std::min(found.until, mapped.until);
+  return found;
 }
 
 FoundMapping ProcessTable::FindKernel(ProcessAddress ip, uint64_t time) const {
@@ -415,6 +462,18 @@ void ProcessTable::Builder::Add(uint64_t time, const Record& record) {
     }
     state.changes.push_back(change);
   }
+}
+
+void ProcessTable::Builder::AddGenerated(const std::string& path, const GeneratedCode& code) {
+  if (code.end <= code.start) return;
+  MmapRecord where;
+  where.pid = code.pid;
+  Change change{.time = code.time, .kind = ChangeKind::kGenerated, .pid = code.pid, .tid = code.pid};
+  change.subject = state_->InternImage({.kind = ImageKind::kJitDump, .path = path}, where, 0);
+  change.start = code.start;
+  change.end = code.end;
+  change.file_offset = code.place;
+  state_->changes.push_back(change);
 }
 
 ProcessTable ProcessTable::Builder::Build() && {

@@ -117,6 +117,15 @@ class ProcessTable::Builder {
   ~Builder();
   // Copies what it needs out of the record's views. Kinds it has no use for are ignored.
   void Add(uint64_t time, const Record& record);
+  // Code that `pid` generated at `time`, and that is described at `place` of the file `path` (a jitdump). It
+  // covers what memory without a file was mapped there, before and after, until other code is generated over
+  // it or a file is mapped there.
+  struct GeneratedCode {
+    uint64_t time = 0;
+    uint32_t pid = 0;
+    uint64_t start = 0, end = 0, place = 0;
+  };
+  void AddGenerated(const std::string& path, const GeneratedCode& code);
   ProcessTable Build() &&;
 
  private:

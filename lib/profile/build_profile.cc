@@ -84,7 +84,8 @@ absl::StatusOr<Profile> BuildProfile(const Recording& recording, const ProfileOp
   const unsigned threads = options.threads != 0 ? options.threads : AvailableCpus();
   KSAMP_ASSIGN_OR_RETURN(CountingPlan plan, PlanCounting(recording, options, threads));
   if (options.stacks) KSAMP_RETURN_IF_ERROR(CheckStacks(recording, plan));
-  SideRecordSweep side = SweepSideRecords(recording, plan.timeless, plan.ReadFormats());
+  SideRecordSweep side =
+      SweepSideRecords(recording, plan.timeless, plan.ReadFormats(), JitDumpsFor(recording, options));
   plan.table = &side.table;
 
   Profile profile;

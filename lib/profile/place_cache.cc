@@ -33,7 +33,7 @@ void PlaceCache::Fill(Place& place, uint64_t ip, uint64_t time) const {
   if (found.mapping != nullptr) {
     place.image = found.mapping->image;
     const ImageKind kind = table_.images()[place.image].kind;
-    if (kind == ImageKind::kFile || kind == ImageKind::kVdso)
+    if (kind == ImageKind::kFile || kind == ImageKind::kVdso || kind == ImageKind::kJitDump)
       place.delta = found.mapping->ToFileOffset(ProcessAddress(ip)).value - ip;
   } else if (kernel) {
     place.image = KernelImageWithoutMap(ip, time);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <ctime>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,6 +15,7 @@
 
 #include "lib/base/str_cat.h"
 #include "lib/event/record_decoder.h"
+#include "lib/process/image_kind.h"
 
 namespace ksamp {
 namespace {
@@ -49,8 +53,13 @@ class Sweep {
     }
     if (const auto* read = std::get_if<ReadRecord>(&record->body)) return AddRead(raw, *read);
     if (AddLoss(*record)) return;
-    builder_.Add(TimeOf(raw, *record), *record);
+    const uint64_t time = TimeOf(raw, *record);
+    if (const auto* map = std::get_if<MmapRecord>(&record->body); map != nullptr && IsJitDumpPath(map->path))
+      jit_dump_mapped_.try_emplace({map->pid, std::string(map->path)}, time);
+    builder_.Add(time, *record);
   }
+
+  void AddGenerated(const JitDumpText& text);
 
   SideRecordSweep Finish() && {
     // What our recorder counted includes what it could not write.
@@ -65,6 +74,7 @@ class Sweep {
     std::vector<std::string> notes;
     if (undecodable_ != 0)
       notes.push_back(StrCat(undecodable_, " side records could not be decoded; the first: ", first_error_));
+    notes.insert(notes.end(), jit_notes_.begin(), jit_notes_.end());
     return {std::move(builder_).Build(), std::move(losses_), std::move(notes)};
   }
 
@@ -102,6 +112,9 @@ class Sweep {
       losses_.lost_samples += DecodeReadValue(read.values, format, i).lost.value_or(0);
   }
 
+  // What to add to a time of the dump to have one of the recording; nothing: they cannot be compared.
+  std::optional<uint64_t> ClockDifference(const JitDumpText& text, const GeneratedFunctions& dump) const;
+
   static void Raise(const std::map<std::string, uint64_t>& counters, const std::string& name,
                     uint64_t& value) {
     if (const auto it = counters.find(name); it != counters.end()) value = std::max(value, it->second);
@@ -112,9 +125,49 @@ class Sweep {
   const std::vector<uint64_t>& read_formats_;
   ProcessTable::Builder builder_;
   Losses losses_;
+  std::map<std::pair<uint32_t, std::string>, uint64_t> jit_dump_mapped_;  // when
+  std::vector<std::string> jit_notes_;
   uint64_t undecodable_ = 0;
   std::string first_error_;
 };
+
+bool HasMonotonicClock(const Recording& recording) {
+  perf_event_attr attr = {};
+  const std::vector<std::byte>& stored = recording.events().front().attr;
+  std::memcpy(&attr, stored.data(), std::min(stored.size(), sizeof(attr)));
+  return attr.use_clockid != 0 && attr.clockid == CLOCK_MONOTONIC;
+}
+
+// A runtime writes the header of its dump and maps the file in one go, so that moment is known on both
+// clocks.
+std::optional<uint64_t> Sweep::ClockDifference(const JitDumpText& text,
+                                               const GeneratedFunctions& dump) const {
+  if (timeless_ || !dump.has_time) return std::nullopt;
+  if (HasMonotonicClock(recording_)) return 0;
+  const auto mapped = jit_dump_mapped_.find({text.pid, text.path});
+  if (mapped == jit_dump_mapped_.end() || mapped->second == 0) return std::nullopt;
+  return mapped->second - dump.opened;  // modulo 2^64
+}
+
+void Sweep::AddGenerated(const JitDumpText& text) {
+  const absl::StatusOr<GeneratedFunctions> dump = FunctionsOf(text);
+  if (!dump.ok()) {
+    jit_notes_.push_back(MessageOf(dump.status()));
+    return;
+  }
+  const std::optional<uint64_t> difference = ClockDifference(text, *dump);
+  if (!difference && !dump->functions.empty())
+    jit_notes_.push_back(
+        StrCat(text.path,
+               ": its times are of another clock than the recording's; where memory was used "
+               "again, the last function counts (record with --clockid monotonic)"));
+  for (const GeneratedFunction& f : dump->functions)
+    builder_.AddGenerated(text.path, {.time = difference ? f.time + *difference : 0,
+                                      .pid = text.pid,
+                                      .start = f.start,
+                                      .end = f.start + f.size,
+                                      .place = f.place});
+}
 
 template <typename T>
 std::optional<T> MetaNumber(const Recording& recording, const std::string& name) {
@@ -144,7 +197,8 @@ std::vector<std::string> DamageNotes(const Recording& recording) {
 }  // namespace
 
 SideRecordSweep SweepSideRecords(const Recording& recording, bool timeless,
-                                 const std::vector<uint64_t>& read_formats) {
+                                 const std::vector<uint64_t>& read_formats,
+                                 const std::vector<JitDumpText>& jit_dumps) {
   Sweep sweep(recording, timeless, read_formats);
   auto chunk = recording.chunks().begin();
   for (const RawRecord& raw : recording.side_records()) {
@@ -153,7 +207,17 @@ SideRecordSweep SweepSideRecords(const Recording& recording, bool timeless,
       recording.ReleaseChunk(*chunk);
     sweep.Add(raw);
   }
+  for (const JitDumpText& dump : jit_dumps) sweep.AddGenerated(dump);
   return std::move(sweep).Finish();
+}
+
+std::vector<JitDumpText> JitDumpsFor(const Recording& recording, const ProfileOptions& options) {
+  if (!options.jit_dumps.empty()) return options.jit_dumps;
+  std::vector<JitDumpText> dumps;
+  for (CodeFile& file : recording.CodeFiles())
+    if (file.kind == CodeFileKind::kJitDump)
+      dumps.push_back({file.pid, std::move(file.path), std::move(file.bytes)});
+  return dumps;
 }
 
 ProfileFacts FactsOf(const Recording& recording, std::optional<uint64_t> observed_ns) {

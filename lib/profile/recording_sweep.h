@@ -24,8 +24,13 @@ struct SideRecordSweep {
 };
 
 // `timeless`: a record's place in the recording stands for its time. `read_formats`: of each event.
+// `jit_dumps`: what those processes generated, when.
 SideRecordSweep SweepSideRecords(const Recording& recording, bool timeless,
-                                 const std::vector<uint64_t>& read_formats);
+                                 const std::vector<uint64_t>& read_formats,
+                                 const std::vector<JitDumpText>& jit_dumps = {});
+
+// Those of the options, else those the recording holds.
+std::vector<JitDumpText> JitDumpsFor(const Recording& recording, const ProfileOptions& options);
 
 // File, machine, duration as recorded; notes about damage. `observed_ns`: from the first sample to the last.
 ProfileFacts FactsOf(const Recording& recording, std::optional<uint64_t> observed_ns);

@@ -147,7 +147,8 @@ absl::StatusOr<SampleStream> SampleStream::Create(const Recording& recording, co
   auto state = std::make_unique<State>(recording, options);
   const unsigned threads = options.threads != 0 ? options.threads : AvailableCpus();
   KSAMP_ASSIGN_OR_RETURN(state->plan, PlanCounting(recording, state->options, threads));
-  SideRecordSweep side = SweepSideRecords(recording, state->plan.timeless, state->plan.ReadFormats());
+  SideRecordSweep side = SweepSideRecords(recording, state->plan.timeless, state->plan.ReadFormats(),
+                                          JitDumpsFor(recording, state->options));
   state->table = std::make_unique<ProcessTable>(std::move(side.table));
   state->plan.table = state->table.get();
   state->Sweep(threads);

@@ -48,8 +48,12 @@ SymbolizerOptions SymbolizerOptionsFor(const Recording& recording) {
     if (kernel.build_id.empty() && entry.path.starts_with("[kernel")) kernel.build_id = entry.build_id;
   // A pid that was used twice has two: their lines follow each other, and the later ones win where both name
   // the same memory.
-  for (CodeFile& file : recording.CodeFiles())
-    if (file.kind == CodeFileKind::kPerfMap) options.perf_maps[file.pid] += std::move(file.bytes);
+  for (CodeFile& file : recording.CodeFiles()) {
+    if (file.kind == CodeFileKind::kPerfMap)
+      options.perf_maps[file.pid] += std::move(file.bytes);
+    else
+      options.jit_dumps.push_back({file.pid, std::move(file.path), std::move(file.bytes)});
+  }
   return options;
 }
 

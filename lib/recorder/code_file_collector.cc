@@ -15,13 +15,15 @@
 #include "lib/base/file_io.h"
 #include "lib/base/str_cat.h"
 #include "lib/event/record_decoder.h"
+#include "lib/object/jit_dump.h"
 #include "lib/object/perf_map.h"
 #include "lib/process/image_kind.h"
 
 namespace ksamp {
 namespace {
 
-constexpr int kFastest = 1;  // zstd: maps shrink to a fifth at once, and rings are waiting
+constexpr int kFastest = 1;      // zstd: maps shrink to a fifth at once, and rings are waiting
+constexpr size_t kMaxDumps = 8;  // of a process: one for each runtime in it
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 
 // Memory that a runtime may have filled with code: not the page of the kernel that every process has.
@@ -60,11 +62,18 @@ void CodeFileCollector::Notice(std::span<const std::byte> records) {
 }
 
 void CodeFileCollector::NoticeMapping(const MmapRecord& map) {
-  if (!MayBeGenerated(map) || processes_.contains(map.pid)) return;
+  const bool is_dump = (map.protection & PROT_EXEC) != 0 && IsJitDumpPath(map.path);
+  if (const auto known = processes_.find(map.pid); known != processes_.end()) {
+    if (is_dump && known->second.dumps.size() < kMaxDumps) known->second.dumps[std::string(map.path)];
+    return;
+  }
+  if (!is_dump && !MayBeGenerated(map)) return;
   if (processes_.size() >= kMaxProcesses)
     return Note(StrCat("more than ", kMaxProcesses,
                        " processes with generated code at a time: the names of the others are not copied."));
-  OpenRoot(map.pid, processes_[map.pid]);
+  Process& process = processes_[map.pid];
+  if (is_dump) process.dumps[std::string(map.path)];
+  OpenRoot(map.pid, process);
 }
 
 void CodeFileCollector::OpenRoot(uint32_t pid, Process& process) {
@@ -74,20 +83,25 @@ void CodeFileCollector::OpenRoot(uint32_t pid, Process& process) {
 
 void CodeFileCollector::Open() {
   for (auto& [pid, process] : processes_) {
-    if (process.map) continue;
     if (!process.root) OpenRoot(pid, process);
     if (!process.root) continue;
-    absl::StatusOr<UniqueFd> map = process.root->OpenOwned(PerfMapPath(process.root->pid_inside()));
-    if (map.ok()) process.map = *std::move(map);
+    const auto open = [&root = *process.root](const std::string& path, UniqueFd& held) {
+      if (held) return;
+      absl::StatusOr<UniqueFd> file = root.OpenOwned(path);
+      if (file.ok()) held = *std::move(file);
+    };
+    open(PerfMapPath(process.root->pid_inside()), process.map);
+    for (auto& [path, held] : process.dumps) open(path, held);
   }
 }
 
-// As it is now, else as it was when it was opened: runtimes may replace or delete it.
-UniqueFd CodeFileCollector::TakeMap(Process& process, absl::Status* refusal) {
-  absl::StatusOr<UniqueFd> now = process.root->OpenOwned(PerfMapPath(process.root->pid_inside()));
+// Runtimes may replace or delete their files.
+UniqueFd CodeFileCollector::TakeFile(const Process& process, const std::string& path, UniqueFd& held) {
+  absl::StatusOr<UniqueFd> now = process.root->OpenOwned(path);
   if (now.ok()) return *std::move(now);
-  if (!process.map && !IsAbsent(now.status())) *refusal = now.status();
-  return std::move(process.map);
+  if (!held && !IsAbsent(now.status()))
+    Note(StrCat("names of generated code: ", MessageOf(now.status()), "."));
+  return std::move(held);
 }
 
 void CodeFileCollector::Copy(uint32_t pid, Process& process) {
@@ -96,18 +110,43 @@ void CodeFileCollector::Copy(uint32_t pid, Process& process) {
     if (!ours.ok()) return;
     process.root = *std::move(ours);
   }
-  absl::Status refusal;
-  const UniqueFd fd = TakeMap(process, &refusal);
+  CopyMap(pid, process);
+  for (auto& [path, held] : process.dumps) CopyDump(pid, process, path, held);
+}
+
+void CodeFileCollector::CopyMap(uint32_t pid, Process& process) {
   const std::string path = PerfMapPath(process.root->pid_inside());
-  if (!refusal.ok()) Note(StrCat("names of generated code: ", MessageOf(refusal), "."));
+  const UniqueFd fd = TakeFile(process, path, process.map);
   if (!fd) return;
-  const size_t room = std::min(PerfMap::kMaxTextBytes, Recording::kMaxCodeFileBytes - copied_bytes_);
-  const absl::StatusOr<std::string> text = ReadAll(fd.get(), StrCat(process.root->name(), path), room);
+  const absl::StatusOr<std::string> text =
+      ReadAll(fd.get(), StrCat(process.root->name(), path), PerfMap::kMaxTextBytes);
   if (!text.ok()) return Note(StrCat("names of generated code: ", MessageOf(text.status()), "."));
-  absl::StatusOr<std::vector<std::byte>> frame = CompressZstd(AsBytes(*text), kFastest);
-  if (text->empty() || !frame.ok()) return;
-  copied_bytes_ += text->size();
-  files_.push_back({CodeFileKind::kPerfMap, pid, path, *std::move(frame)});
+  Store(CodeFileKind::kPerfMap, pid, path, *text);
+}
+
+void CodeFileCollector::CopyDump(uint32_t pid, const Process& process, const std::string& path,
+                                 UniqueFd& held) {
+  const UniqueFd fd = TakeFile(process, path, held);
+  if (!fd) return;
+  const absl::StatusOr<std::string> bytes =
+      ReadAll(fd.get(), StrCat(process.root->name(), path), JitDump::kMaxFileBytes);
+  if (!bytes.ok()) return Note(StrCat("names of generated code: ", MessageOf(bytes.status()), "."));
+  const absl::StatusOr<JitDump> dump = JitDump::Read(AsBytes(*bytes));
+  if (!dump.ok()) return Note(StrCat(path, ": ", MessageOf(dump.status()), "."));
+  Store(CodeFileKind::kJitDump, pid, path, dump->ToText());
+}
+
+void CodeFileCollector::Store(CodeFileKind kind, uint32_t pid, const std::string& path,
+                              const std::string& text) {
+  if (text.empty()) return;
+  if (text.size() > Recording::kMaxCodeFileBytes - copied_bytes_)
+    return Note(StrCat("names of generated code: ", path, " of process ", pid,
+                       " and others are left out, they are more than ", Recording::kMaxCodeFileBytes >> 20,
+                       " MiB."));
+  absl::StatusOr<std::vector<std::byte>> frame = CompressZstd(AsBytes(text), kFastest);
+  if (!frame.ok()) return;
+  copied_bytes_ += text.size();
+  files_.push_back({kind, pid, path, *std::move(frame)});
 }
 
 std::vector<perfdata::PackedCodeFile> CodeFileCollector::Take() {

@@ -7,11 +7,11 @@
 //   files.Open();                 // now and then: opens what has appeared since
 //   features[perfdata::kKsampGeneratedCode] = perfdata::EncodeCodeFiles(files.Take());
 //
-// A process is of interest from its first executable mapping without a file on. Its file system and its
-// perf-PID.map are opened then, or as soon as the map is there, and held, so that neither the end of the
-// process nor of its container takes them away. The map is copied when the process's EXIT passes, or at the
-// end; a process that came and went between two drains is looked for in our own /tmp. What may be believed:
-// lib/os/process_root.h.
+// A process is of interest from its first executable mapping without a file, or of a jitdump, on. Of a
+// jitdump the functions are kept, not their code. Its file system and its perf-PID.map are opened then, or as
+// soon as the map is there, and held, so that neither the end of the process nor of its container takes them
+// away. The map is copied when the process's EXIT passes, or at the end; a process that came and went between
+// two drains is looked for in our own /tmp. What may be believed: lib/os/process_root.h.
 //
 // Bounded: kMaxProcesses are watched at a time, PerfMap::kMaxTextBytes are copied of a map and
 // Recording::kMaxCodeFileBytes in all; what did not fit, or was not believed, is told in notes(). One thread.
@@ -51,12 +51,17 @@ class CodeFileCollector {
  private:
   struct Process {
     std::optional<ProcessRoot> root;
-    UniqueFd map;  // open: its file system may go, its map stays readable
+    UniqueFd map;                           // open: its file system may go, its map stays readable
+    std::map<std::string, UniqueFd> dumps;  // jitdumps by path, likewise
   };
   void NoticeMapping(const MmapRecord& map);
   void OpenRoot(uint32_t pid, Process& process);
-  static UniqueFd TakeMap(Process& process, absl::Status* refusal);
+  // The file at `path` as it is now, else as `held`.
+  UniqueFd TakeFile(const Process& process, const std::string& path, UniqueFd& held);
   void Copy(uint32_t pid, Process& process);
+  void CopyMap(uint32_t pid, Process& process);
+  void CopyDump(uint32_t pid, const Process& process, const std::string& path, UniqueFd& held);
+  void Store(CodeFileKind kind, uint32_t pid, const std::string& path, const std::string& text);
   void Note(std::string sentence);
 
   ProcFs proc_;

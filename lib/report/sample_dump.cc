@@ -53,6 +53,7 @@ std::string ImageName(const Image& image) {
     case ImageKind::kUnknown:
       return std::string(kUnknown);
     case ImageKind::kFile:
+    case ImageKind::kJitDump:
     case ImageKind::kVdso:
     case ImageKind::kBpf:
       break;

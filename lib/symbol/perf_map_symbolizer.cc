@@ -31,8 +31,9 @@ bool HasCodeAt(const ProcFs& proc, const Image& image) {
   return found;
 }
 
-// The file system of the process that has `image` mapped, or had it.
-std::optional<ProcessRoot> RootOf(const Image& image, const SymbolizerOptions& options) {
+}  // namespace
+
+std::optional<ProcessRoot> RootOfProcess(const Image& image, const SymbolizerOptions& options) {
   const pid_t pid = static_cast<pid_t>(image.pid);
   absl::StatusOr<ProcessRoot> root = absl::NotFoundError("");
   if (MayBeRecordedMachine(options)) {
@@ -47,8 +48,6 @@ std::optional<ProcessRoot> RootOf(const Image& image, const SymbolizerOptions& o
   if (!root.ok()) return std::nullopt;
   return *std::move(root);
 }
-
-}  // namespace
 
 void PerfMapSymbolizer::Read(const ProcessRoot& root, Source& source) {
   const std::string path = PerfMapPath(root.pid_inside());
@@ -68,7 +67,7 @@ void PerfMapSymbolizer::Load(const Image& image, Source& source) const {
   if (const auto recorded = options_.perf_maps.find(image.pid); recorded != options_.perf_maps.end()) {
     source.map = PerfMap::Parse(recorded->second);
     source.file = StrCat("recording's perf-", image.pid, ".map");
-  } else if (const std::optional<ProcessRoot> root = RootOf(image, options_)) {
+  } else if (const std::optional<ProcessRoot> root = RootOfProcess(image, options_)) {
     Read(*root, source);
   }
   if (source.map.damaged_lines() > 0)

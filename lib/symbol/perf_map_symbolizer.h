@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +32,13 @@
 #include "ksamp/image.h"
 #include "ksamp/symbolizer.h"
 #include "lib/object/perf_map.h"
+#include "lib/os/process_root.h"
 
 namespace ksamp {
 
-class ProcessRoot;
+// The file system of the process that has `image` mapped, or had it: where the files it left about its code
+// are. Nothing where that process is none of this machine.
+std::optional<ProcessRoot> RootOfProcess(const Image& image, const SymbolizerOptions& options);
 
 class PerfMapSymbolizer {
  public:

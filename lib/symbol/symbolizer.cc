@@ -5,6 +5,7 @@
 
 #include "lib/object/demangle.h"
 #include "lib/symbol/image_index.h"
+#include "lib/symbol/jit_dump_symbolizer.h"
 #include "lib/symbol/kernel_symbolizer.h"
 #include "lib/symbol/module_symbolizer.h"
 #include "lib/symbol/perf_map_symbolizer.h"
@@ -27,6 +28,7 @@ class SymbolizerOfAll : public Symbolizer {
         kernel_(options_),
         modules_(options_, &index_, &kernel_),
         perf_maps_(options_),
+        jit_dumps_(options_),
         user_(options_, &index_) {}
 
   ImageSymbols Resolve(const Image& image, std::span<const uint64_t> addresses) override {
@@ -41,6 +43,8 @@ class SymbolizerOfAll : public Symbolizer {
         return modules_.Resolve(image, addresses);
       case ImageKind::kAnonymous:
         return perf_maps_.Resolve(image, addresses);
+      case ImageKind::kJitDump:
+        return jit_dumps_.Resolve(image, addresses);
       case ImageKind::kUnknown:
         break;
     }
@@ -53,6 +57,7 @@ class SymbolizerOfAll : public Symbolizer {
   KernelSymbolizer kernel_;
   ModuleSymbolizer modules_;
   PerfMapSymbolizer perf_maps_;
+  JitDumpSymbolizer jit_dumps_;
   UserSymbolizer user_;
 };
 

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "lib/base/str_cat.h"
 #include "test/support/built_tree.h"
@@ -18,14 +20,19 @@ namespace {
 using ::ksamp::testing::CanSampleSystemWide;
 using ::ksamp::testing::CCompiler;
 using ::ksamp::testing::CommandResult;
+using ::ksamp::testing::CsvFields;
 using ::ksamp::testing::HasTool;
 using ::ksamp::testing::IsRoot;
+using ::ksamp::testing::Lines;
 using ::ksamp::testing::RunCommand;
 using ::ksamp::testing::SourceDir;
 using ::ksamp::testing::TempTree;
 using ::ksamp::testing::ToolPath;
+using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 class GeneratedCodeTest : public ::testing::Test {
  protected:
@@ -79,6 +86,25 @@ TEST_F(GeneratedCodeTest, ARunningProcessInAContainerIsAskedWhenReporting) {
                  "perf record -q -B -a -e cpu-clock -c 250689 -o x.data sleep 0.7; ", ToolPath(),
                  " report -l --csv -i x.data | grep anon; kill -KILL $job; }"));
   EXPECT_THAT(report.out, HasSubstr(",hot_function of app.js:12,")) << report;
+}
+
+TEST_F(GeneratedCodeTest, AJitdumpTellsFunctionsApartByTime) {
+  for (const char* clock : {"", "--clockid monotonic "}) {
+    const CommandResult recorded = Run(Record(StrCat(clock, "./gen dump-move 100000000 && rm jit-*.dump")));
+    ASSERT_EQ(recorded.exit_code, 0) << recorded;
+    std::map<std::string, double> samples;
+    const CommandResult report = Run(StrCat(ToolPath(), " report -l --csv -i x.data | grep jit-"));
+    for (const std::string& line : Lines(report.out)) {
+      const std::vector<std::string> fields = CsvFields(line);
+      samples[fields.at(7)] = std::stod(fields.at(8));
+    }
+    EXPECT_THAT(samples,
+                ElementsAre(Pair("new_function of app.js:12", Gt(200)), Pair("old_function", Gt(40))))
+        << report;
+    // Six runs of the one, one of the other.
+    EXPECT_NEAR(samples["old_function"] / samples["new_function of app.js:12"], 1.0 / 6, 0.1);
+    EXPECT_EQ(Run(StrCat(ToolPath(), " report --notes -i x.data | grep 'another clock'")).out, "");
+  }
 }
 
 TEST_F(GeneratedCodeTest, WithoutAMapTheProcessIsNamedWithTheReason) {

@@ -56,5 +56,28 @@ TEST(GeneratedCodeVsPerf, EveryFunctionHasTheSameSamples) {
   EXPECT_EQ(perf, ksamp);
 }
 
+// perf makes an ELF file of each function and mappings of their times; we read the dump itself.
+TEST(GeneratedCodeVsPerf, AJitdumpGivesWhatPerfInjectGives) {
+  KSAMP_REQUIRE(CanSampleSystemWide());
+  KSAMP_REQUIRE(HasTool("perf"));
+  const TempTree tree;
+  const CommandResult both =
+      RunCommand(tree.root(),
+                 StrCat(CCompiler(), " -O1 -o gen ", SourceDir(), "/test/fixtures/generated_code.c && ",
+                        "perf record -q -B -k mono -e cpu-clock -c 250689 -o x.data ./gen dump 100000000 && ",
+                        "HOME=$PWD perf inject -j -i x.data -o y.data && "
+                        "HOME=$PWD perf script -i y.data -F ip,sym,dso | grep -F jitted- | sed 's/ "
+                        "([^)]*)$//; s/^ *[0-9a-f]* //' "
+                        "| sort | uniq -c > perf.txt; ",
+                        ToolPath(),
+                        " report -l --csv -i x.data | grep jit- | "
+                        "sed -E 's/.*,([^,]+),([0-9]+),[0-9]+,[0-9.]+$/\\2 \\1/' > ksamp.txt"));
+  ASSERT_EQ(both.exit_code, 0) << both;
+  const auto perf = CountsOf(RunCommand(tree.root(), "cat perf.txt").out);
+  const auto ksamp = CountsOf(RunCommand(tree.root(), "cat ksamp.txt").out);
+  EXPECT_THAT(perf, SizeIs(2u)) << both;
+  EXPECT_EQ(perf, ksamp);
+}
+
 }  // namespace
 }  // namespace ksamp::testing

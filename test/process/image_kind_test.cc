@@ -69,5 +69,13 @@ TEST(ImageKindTest, KernelPaths) {
   }
 }
 
+TEST(ImageKindTest, PathsThatShowAJitdump) {
+  for (const char* path : {"/tmp/jit-7.dump", "/root/.debug/jit/x/jit-12345.dump"})
+    EXPECT_TRUE(IsJitDumpPath(path));
+  for (const char* path :
+       {"jit-7.dump", "/tmp/jit-.dump", "/tmp/jit-7x.dump", "/tmp/jit-7.dump2", "/tmp/xjit-7.dump", ""})
+    EXPECT_FALSE(IsJitDumpPath(path)) << path;
+}
+
 }  // namespace
 }  // namespace ksamp

@@ -261,6 +261,32 @@ TEST_F(ProcessTableTest, KernelModulesAndBpf) {
   EXPECT_EQ(table_->images()[2].kind, ImageKind::kBpf);
 }
 
+TEST_F(ProcessTableTest, GeneratedCodeLiesAboveMemoryOfItsTime) {
+  Exec(1, 7, "jvm");
+  Add(2, Map(7, 0x400000, 0x1000, "/bin/jvm"));
+  Add(3, Map(7, 0x10000, 0x10000, "//anon"));
+  builder_->AddGenerated("/tmp/jit-7.dump",
+                         {.time = 10, .pid = 7, .start = 0x10100, .end = 0x10200, .place = 0x50});
+  builder_->AddGenerated("/tmp/jit-7.dump",
+                         {.time = 20, .pid = 7, .start = 0x10180, .end = 0x10280, .place = 0x900});
+  Add(30, Map(7, 0x10000, 0x10000, "//anon"));
+  Add(40, Map(7, 0x10000, 0x2000, "/lib/late.so"));
+  Build();
+  EXPECT_EQ(Where(7, 0x10180, 15), "jvm /tmp/jit-7.dump+0xd0");
+  EXPECT_EQ(Where(7, 0x10180, 25), "jvm /tmp/jit-7.dump+0x900");
+  EXPECT_EQ(Where(7, 0x10110, 25), "jvm /tmp/jit-7.dump+0x60") << "what was not overwritten stays";
+  EXPECT_EQ(Where(7, 0x10180, 35), "jvm /tmp/jit-7.dump+0x900")
+      << "the newer mapping of memory does not hide it";
+  EXPECT_EQ(Where(7, 0x10180, 45), "jvm /lib/late.so+0x180");
+  EXPECT_EQ(Where(7, 0x400010, 25), "jvm /bin/jvm+0x10");
+  EXPECT_TRUE(Where(7, 0x10300, 25).starts_with("jvm //anon"));
+  // What is remembered of a mapping must not reach over code in it.
+  const uint32_t epoch = table_->StateAt(7, 25)->epoch;
+  EXPECT_EQ(table_->Find(epoch, ProcessAddress(0x10300), 25).end, ProcessAddress(0x10301));
+  EXPECT_EQ(table_->Find(epoch, ProcessAddress(0x400010), 25).end, ProcessAddress(0x401000));
+  EXPECT_EQ(table_->Find(epoch, ProcessAddress(0x10180), 15).until, 20u);
+}
+
 TEST_F(ProcessTableTest, GuestMapsAreIgnored) {
   MmapRecord guest = Map(900, 0x1000, 0x1000, "[guest.kernel.kallsyms.900]_text");
   guest.mode = CpuMode::kGuestKernel;

@@ -168,6 +168,30 @@ TEST_F(CodeFileCollectorTest, WhatIsNotBelievedIsTold) {
   EXPECT_THAT(collector->notes(), ElementsAre(HasSubstr("belongs to user 1001, its process to user 1000")));
 }
 
+TEST_F(CodeFileCollectorTest, AJitdumpIsKeptWithoutItsCode) {
+  Run(77);
+  ByteWriter dump;
+  for (const uint32_t field : {0x4a695444u, 1u, 40u, 62u, 0u, 5u}) dump.Put(field);
+  for (const uint64_t field : {9, 0}) dump.Put(field);
+  for (const uint32_t field : {0u, 16u + 40 + 2 + 8}) dump.Put(field);
+  dump.Put<uint64_t>(10);
+  for (const uint64_t field : {0, 0x1000, 0x1000, 8, 1}) dump.Put(field);
+  dump.PutBytes(AsBytes("f"));
+  dump.PutZeros(1 + 8);
+  tree.Write("proc/77/root/home/jit-5.dump", AsText(dump.bytes()));
+  Map(77, "/home/jit-5.dump", PROT_READ);
+  EXPECT_THAT(Take(), IsEmpty()) << "not executable: not mapped to show it";
+  Map(77, "/home/jit-5.dump");
+  collector->Open();
+  std::filesystem::remove(tree.Path("proc/77/root/home/jit-5.dump"));
+  EXPECT_THAT(Take(), ElementsAre("77 /home/jit-5.dump: jitdump 0x9 0x1 \n0xa 0x1000 0x8 0x62 f\n"));
+  Map(77, "//anon");
+  Map(77, "/home/jit-6.dump");  // of a process that is known already
+  tree.Write("proc/77/root/home/jit-6.dump", "not one");
+  EXPECT_THAT(Take(), IsEmpty());
+  EXPECT_THAT(collector->notes(), ElementsAre(HasSubstr("/home/jit-6.dump: read jitdump")));
+}
+
 TEST_F(CodeFileCollectorTest, DamagedRecordsAreIgnored) {
   Run(77);
   WriteMap(77, "1000 10 f\n");
