@@ -96,7 +96,8 @@ class DwarfCursor {
 
   // Text up to its NUL, which is consumed; without one it fails.
   std::string_view Text() {
-    const size_t length = strnlen(reinterpret_cast<const char*>(p_), remaining());
+    // A section that is not there is a null pointer, which strnlen may not see.
+    const size_t length = p_ == end_ ? 0 : strnlen(reinterpret_cast<const char*>(p_), remaining());
     if (length == remaining()) {
       Fail();
       return {};
