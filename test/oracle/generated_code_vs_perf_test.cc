@@ -46,7 +46,7 @@ TEST(GeneratedCodeVsPerf, EveryFunctionHasTheSameSamples) {
              "perf script -i x.data -F ip,sym,dso | grep -F .map | sed 's/ ([^)]*)$//; s/^ *[0-9a-f]* //' "
              "| sort | uniq -c > perf.txt; ",
              ToolPath(),
-             " report -l --csv -i x.data | grep anon | "
+             " report -l --csv -i x.data | grep -F ',anon (' | "
              "sed -E 's/.*,([^,]+),([0-9]+),[0-9]+,[0-9.]+$/\\2 \\1/' > ksamp.txt; "
              "rm /tmp/perf-$(cat pid).map"));
   ASSERT_EQ(both.exit_code, 0) << both;
@@ -70,7 +70,7 @@ TEST(GeneratedCodeVsPerf, AJitdumpGivesWhatPerfInjectGives) {
                         "([^)]*)$//; s/^ *[0-9a-f]* //' "
                         "| sort | uniq -c > perf.txt; ",
                         ToolPath(),
-                        " report -l --csv -i x.data | grep jit- | "
+                        " report -l --csv -i x.data | grep -F ',jit-' | "
                         "sed -E 's/.*,([^,]+),([0-9]+),[0-9]+,[0-9.]+$/\\2 \\1/' > ksamp.txt"));
   ASSERT_EQ(both.exit_code, 0) << both;
   const auto perf = CountsOf(RunCommand(tree.root(), "cat perf.txt").out);
